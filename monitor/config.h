@@ -1,0 +1,30 @@
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <stdio.h>
+
+#include "monitor/route.h"
+
+/*
+ * Reads mailflowd.conf(5).  All mistakes are collected and reported, each as
+ * one line "file:line: option: problem".
+ */
+
+/* Called once per line, without its newline. */
+typedef void	(*config_report)(void *arg, const char *line);
+
+/*
+ * The configuration in file, whole and checked, or NULL with every mistake
+ * reported.  Warnings are reported too, as "file:line: option: warning: ...";
+ * they do not fail.  Checks what the file names: secret files (present,
+ * regular, not readable or writable by group or others, not empty), CA
+ * files, references between sections.  Creates and changes nothing.
+ */
+struct config	*config_load(const char *file, config_report, void *arg);
+
+/* Prints the effective configuration in the file's own syntax (-n). */
+void		 config_print(const struct config *, FILE *);
+
+void		 config_free(struct config **);
+
+#endif

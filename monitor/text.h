@@ -1,0 +1,37 @@
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Strings of bounded size, and bytes that others wrote.  Pure.
+ */
+
+/*
+ * Copies src into dst[size], always terminated, cut if too long (never
+ * inside a UTF-8 sequence).  True if it fitted.
+ */
+bool	 text_copy(char *dst, size_t size, const char *src);
+
+/* Appends at the end of dst; as text_copy(). */
+bool	 text_append(char *dst, size_t size, const char *src);
+
+/* snprintf() appended at the end of dst; true if it fitted. */
+bool	 text_appendf(char *dst, size_t size, const char *, ...)
+	    __attribute__((format(printf, 3, 4)));
+
+/*
+ * Foreign bytes made harmless: printable UTF-8 stays; controls, CR, LF and
+ * TAB become a space; bytes that are no UTF-8, and code points that steer a
+ * terminal or the direction of text, become '?'.  Runs of spaces are kept.
+ */
+void	 text_clean(char *dst, size_t size, const char *src, size_t len);
+
+/* True if the whole is printable ASCII (0x20-0x7e). */
+bool	 text_is_ascii(const char *);
+
+/* True if any byte is below 0x20 or 0x7f. */
+bool	 text_has_controls(const char *);
+
+#endif
