@@ -24,7 +24,7 @@
 
 #define FRAME_NAME	65
 #define FRAME_PATH	1024
-#define FRAME_SECRET	4096
+#define FRAME_SECRET_SIZE 4096
 #define FRAME_LOCAL	512	/* addresses, folders */
 #define FRAME_MESSAGE	14336
 #define FRAME_FOLDERS	1024	/* names, separated by newline */
@@ -67,7 +67,7 @@ struct frame_job {
 	char		 ca_file[FRAME_PATH];	/* "": the system's */
 	bool		 insecure_auth;
 	char		 user[FRAME_LOCAL];	/* "": no AUTH */
-	char		 secret[FRAME_SECRET];
+	char		 secret[FRAME_SECRET_SIZE];
 	bool		 oauth;			/* secret is an access token */
 	char		 helo[OUTCOME_HOST];
 	char		 source_address[OUTCOME_ADDRESS];
@@ -171,7 +171,7 @@ struct frame_secret_ask {
 struct frame_secret {
 	uint32_t	 id;
 	bool		 ok;
-	char		 secret[FRAME_SECRET];
+	char		 secret[FRAME_SECRET_SIZE];
 	char		 why[OUTCOME_HOST];	/* when not ok */
 };
 
