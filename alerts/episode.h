@@ -1,0 +1,112 @@
+#ifndef EPISODE_H
+#define EPISODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "monitor/outcome.h"
+#include "monitor/token.h"
+
+/*
+ * An episode is a stretch of trouble with one scope and one class: from the
+ * first doubt to the mail that says it is over.  Pure: no clock, no store,
+ * no mail; time comes in, what is owed goes out.
+ */
+
+enum episode_state {
+	EPISODE_QUIET,		/* nothing wrong, or over */
+	EPISODE_SUSPECT,	/* misses seen, not yet enough to wake anyone */
+	EPISODE_FAILING,	/* people have been told */
+	EPISODE_ACCEPTING,	/* accepts again, arrival not yet seen */
+	EPISODE_STATES
+};
+
+enum episode_event {
+	EPISODE_EV_MISS,
+	EPISODE_EV_ACCEPT,	/* a 250 to the dot in our own session */
+	EPISODE_EV_DELIVERED,	/* arrival of a probe of the current run */
+	EPISODE_EV_BLIND,	/* we could not look */
+	EPISODE_EV_REMIND,	/* a reminder is due */
+	EPISODE_EV_WINDOW,	/* a maintenance window begins or ends */
+	EPISODE_EVENTS
+};
+
+/* What the episode was opened by: what can end it depends on that. */
+enum episode_origin {
+	EPISODE_BY_ATTEMPT,	/* our own sessions: accepts are observable */
+	EPISODE_BY_AGE,		/* a probe too long under way */
+	EPISODE_BY_BOUNCE,	/* a report named the system */
+	EPISODE_ORIGINS
+};
+
+/* What is owed to people after a step; bits, told in this order. */
+#define EPISODE_OWES_FAILING	0x1
+#define EPISODE_OWES_REMINDER	0x2
+#define EPISODE_OWES_ACCEPTING	0x4
+#define EPISODE_OWES_DELIVERED	0x8
+
+#define EPISODE_SCOPE	320
+#define EPISODE_ROUTES	512
+
+struct episode {
+	int64_t			 id;		/* 0: not stored yet */
+	char			 scope[EPISODE_SCOPE];	/* "system mx.example" */
+	enum outcome_class	 class;
+	enum episode_origin	 origin;
+	enum episode_state	 state;
+	unsigned		 misses;	/* in a row */
+	unsigned		 accepts;	/* in a row: the current run */
+	unsigned		 refusals;	/* misses in all */
+	unsigned		 swings;	/* FAILING entered */
+	unsigned		 reminders;	/* sent since it last failed */
+	bool			 acked;
+	int64_t			 first_miss_ms;	/* wall, as all below; 0: none */
+	int64_t			 opened_ms;	/* became FAILING */
+	int64_t			 failing_notice_ms;	/* the notice was owed */
+	int64_t			 run_ms;	/* first accept of the run */
+	int64_t			 accepting_ms;
+	int64_t			 delivered_ms;	/* closed */
+	int64_t			 last_miss_ms;
+	int64_t			 remind_ms;	/* next reminder; 0: none */
+	int64_t			 tell_ms;	/* damped recovery due; 0: none */
+	unsigned		 owed;		/* EPISODE_OWES_*: held by damping */
+	int64_t			 max_delay_ms;	/* of probes it delayed */
+	char			 closed_by[TOKEN_SIZE];	/* the probe that proved it */
+	char			 sentinel[TOKEN_SIZE];	/* the probe being retried */
+	char			 alerts[65];	/* the alerts section that hears */
+	char			 routes[EPISODE_ROUTES];	/* names, by space */
+	enum stage		 stage;		/* of the last miss */
+	int			 code;
+	char			 enhanced[OUTCOME_ENHANCED];
+	char			 first_reply[OUTCOME_REPLY];
+	char			 last_reply[OUTCOME_REPLY];
+	char			 host[OUTCOME_HOST];
+	bool			 csv_done;	/* its row is written */
+};
+
+/* The thresholds of the alerts section, for the class at hand. */
+struct episode_limits {
+	unsigned	 misses_to_fail;	/* full_after or fail_after */
+	int64_t		 fail_for_ms;		/* 0 for system-full */
+	unsigned	 accepts_to_mend;
+	int64_t		 settle_ms;
+};
+
+/*
+ * Moves e by one event that happened at now_ms (wall).  Returns what is owed
+ * now (EPISODE_OWES_* bits).  The policy is one table, states by events.
+ */
+unsigned	 episode_step(struct episode *e, enum episode_event,
+		    const struct episode_limits *, int64_t now_ms);
+
+/* What damping held back until now_ms. */
+unsigned	 episode_settled(struct episode *e,
+		    const struct episode_limits *, int64_t now_ms);
+
+const char	*episode_state_name(enum episode_state);
+enum episode_state episode_state_of(const char *);
+const char	*episode_event_name(enum episode_event);
+const char	*episode_origin_name(enum episode_origin);
+enum episode_origin episode_origin_of(const char *);
+
+#endif

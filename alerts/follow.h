@@ -1,0 +1,84 @@
+#ifndef FOLLOW_H
+#define FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "alerts/episode.h"
+#include "monitor/outcome.h"
+#include "monitor/probe.h"
+#include "monitor/route.h"
+#include "monitor/store_episode.h"
+
+/*
+ * Follows the episodes: takes what happened, has judge() name it and the
+ * table move, writes the episode's row and owes its notices in the turn's
+ * transaction, and says which probe may try while a system is in trouble.
+ * Knows no clock, no socket and no worker: time is an argument, and the same
+ * code runs a simulated year.  Times are wall milliseconds.
+ */
+
+struct follow;
+struct csv;
+
+/* A notice has been owed: the outbox should look. */
+typedef void	(*follow_owed)(void *arg);
+
+/*
+ * Loads what is open.  config, store and csv are borrowed and must outlive
+ * it.  NULL if the store fails.
+ */
+struct follow	*follow_open(const struct config *, struct store *,
+		    struct csv *, follow_owed, void *arg);
+void		 follow_close(struct follow **);
+/* A new configuration, by name: episodes survive. */
+void		 follow_config(struct follow *, const struct config *);
+
+/* An attempt ended; called after the probe has been updated by it. */
+void	 follow_attempt(struct follow *, const struct route *,
+	    const struct probe *, const struct outcome *, int64_t now_ms);
+/* A probe has arrived for the first time; p has accepted and arrived. */
+void	 follow_delivered(struct follow *, const struct route *,
+	    const struct probe *, int64_t now_ms);
+/* A probe has been under way longer than late_after. */
+void	 follow_late(struct follow *, const struct route *,
+	    const struct probe *, int64_t now_ms);
+/* A mailbox became blind (with its reason), or was looked at again. */
+void	 follow_mailbox(struct follow *, const struct mailbox *, bool blind,
+	    enum outcome_class, const char *reason, int64_t now_ms);
+/* A probe will not be tried any more (done, uncertain, paused, removed). */
+void	 follow_gone(struct follow *, const char *token, int64_t now_ms);
+
+/* Damped recoveries, reminders, fail_for; and when to come again (0: never). */
+void	 follow_tick(struct follow *, int64_t now_ms);
+int64_t	 follow_next_ms(const struct follow *);
+
+/*
+ * May this probe be tried now?  While an open episode covers its route only
+ * the sentinel may; asking when there is none makes it the sentinel.
+ */
+bool	 follow_may_try(struct follow *, const struct route *,
+	    const char *token, int64_t now_ms);
+
+/*
+ * Calls want for each open episode that needs a confirming probe by now:
+ * accepts seen, not yet enough, `confirm` over.  The caller lets the oldest
+ * other deferred probe of that scope try, else makes a fresh one on route
+ * (the last sentinel's), and says which by follow_confirming().
+ */
+typedef void	(*follow_want)(void *arg, int64_t episode, const char *scope,
+		    const char *route);
+void	 follow_confirms(struct follow *, int64_t now_ms, follow_want, void *);
+void	 follow_confirming(struct follow *, int64_t episode,
+	    const char *token, int64_t now_ms);
+
+/* Every episode that is not quiet, oldest first. */
+void	 follow_each(const struct follow *,
+	    void (*)(void *arg, const struct episode *), void *arg);
+/* The open episode covering this route, or NULL; for status. */
+const struct episode *follow_covering(const struct follow *,
+	    const struct route *);
+/* Stops reminders.  0, or -1 if there is no such open episode. */
+int	 follow_ack(struct follow *, int64_t episode, int64_t now_ms);
+
+#endif

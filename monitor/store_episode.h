@@ -1,0 +1,53 @@
+#ifndef STORE_EPISODE_H
+#define STORE_EPISODE_H
+
+#include "alerts/episode.h"
+#include "alerts/notice.h"
+#include "monitor/store.h"
+
+/*
+ * Episodes and notices in the store; contract as in store.h.  An episode's
+ * change and the notices it owes are written in the same turn, so they are
+ * one transaction.
+ */
+
+/* Inserts (id 0: sets it) or updates. */
+int	 store_episode_put(struct store *, struct episode *);
+/* Episodes that are not QUIET, and QUIET ones closed at or after since_ms. */
+int	 store_episode_each(struct store *, int64_t since_ms,
+	    void (*)(void *arg, const struct episode *), void *arg);
+/* 1 found, 0 not, -1. */
+int	 store_episode_get(struct store *, int64_t id, struct episode *);
+
+/* What moved the table, for --why. */
+int	 store_episode_event(struct store *, int64_t episode, int64_t at_ms,
+	    const char *event, const char *probe, const char *text);
+int	 store_episode_events(struct store *, int64_t episode,
+	    void (*)(void *arg, int64_t at_ms, const char *event,
+	    const char *probe, const char *text), void *arg);
+
+enum delivery_state { DELIVERY_DUE, DELIVERY_SENDING, DELIVERY_SENT,
+	DELIVERY_EXPIRED, DELIVERY_STATES };
+
+/* One recipient of one notice. */
+struct delivery {
+	int64_t			 notice;
+	char			 to[PROBE_ADDRESS];
+	enum delivery_state	 state;
+	unsigned		 attempts;
+	unsigned		 server;	/* index in the alerts' servers */
+	int64_t			 next_ms;	/* wall; DUE */
+	int64_t			 sent_ms;
+	char			 last_reply[OUTCOME_REPLY];
+};
+
+/* Inserts a notice (sets its id) with a DUE delivery per recipient.  Owing
+ * the same (episode, kind, number) again changes nothing and returns 0. */
+int	 store_notice_owe(struct store *, struct notice *, char *const *to);
+int	 store_notice_get(struct store *, int64_t id, struct notice *);
+int	 store_delivery_put(struct store *, const struct delivery *);
+/* Deliveries DUE or SENDING, by notice then recipient. */
+int	 store_delivery_each(struct store *,
+	    void (*)(void *arg, const struct delivery *), void *arg);
+
+#endif
