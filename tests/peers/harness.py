@@ -1,0 +1,10 @@
+"""What a test imports: one door to the parts beside it."""
+from certificates import Certificates
+from dovecot import Dovecot, logged_at
+from installation import TOP
+from peers import Peers, USERS
+from ports import HOST, free_port, held, listening
+from postfix import Postfix
+from scratch import Failure, Scratch, command_of, descendants, wait_for
+
+__all__ = [name for name in dir() if not name.startswith('_')]

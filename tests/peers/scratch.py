@@ -1,0 +1,265 @@
+"""A place of its own for one test: a directory, the processes started in it,
+and the promise that none of them outlives it.
+
+Every process is a child in a session of its own and dies with us (the kernel
+sends it SIGTERM when we are killed, PR_SET_PDEATHSIG).  What a child leaves
+behind becomes our child (PR_SET_CHILD_SUBREAPER), so that it can be found and
+named instead of lingering under init.
+"""
+import atexit
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+STOP_WITHIN = 5.0
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Failure(AssertionError):
+    """Something did not come within its time; the text says what and where."""
+
+
+def tail(path, lines=12):
+    """The last lines of a file, for an error message; '' without it."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as f:
+            return ''.join(f.readlines()[-lines:])
+    except OSError:
+        return ''
+
+
+def wait_for(what, predicate, within=10.0, every=0.02, logs=()):
+    """The first true value of predicate(), looked at until `within` seconds
+    have passed; then a Failure that says what was waited for and shows the
+    ends of the logs."""
+    deadline = time.monotonic() + within
+    while True:
+        value = predicate()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            shown = ''.join('\n--- %s\n%s' % (log, tail(log)) for log in logs)
+            raise Failure('%s: not within %g s%s' % (what, within, shown))
+        time.sleep(every)
+
+
+def processes():
+    """{pid: (parent, state, session)} of the whole machine; empty without /proc."""
+    found = {}
+    try:
+        names = os.listdir('/proc')
+    except OSError:
+        return found
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open('/proc/%s/stat' % name) as f:
+                fields = f.read().rpartition(')')[2].split()
+        except OSError:
+            continue
+        found[int(name)] = (int(fields[1]), fields[0], int(fields[3]))
+    return found
+
+
+def descendants(of=None):
+    """The living processes below `of` (default: us), parents first."""
+    table = processes()
+    out, todo = [], [of or os.getpid()]
+    while todo:
+        parent = todo.pop()
+        for pid, (ppid, state, _) in sorted(table.items()):
+            if ppid == parent:
+                todo.append(pid)
+                if state != 'Z':
+                    out.append(pid)
+    return out
+
+
+def command_of(pid):
+    try:
+        with open('/proc/%d/cmdline' % pid, 'rb') as f:
+            return f.read().replace(b'\0', b' ').decode('utf-8', 'replace').strip()
+    except OSError:
+        return ''
+
+
+def _die_with_parent():
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+class Process:
+    """One child; its output goes to a file, never to a pipe that could fill
+    up or be held open by a grandchild."""
+
+    def __init__(self, argv, log, env=None, cwd=None):
+        self.argv, self.log = argv, log
+        with open(log, 'ab') as out:
+            self.popen = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env,
+                cwd=cwd, start_new_session=True, preexec_fn=_die_with_parent)
+        self.pid = self.popen.pid
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def kill(self):
+        """SIGKILL to this process alone; its children live on."""
+        self.popen.kill()
+        self.popen.wait()
+
+    def stop(self, within=STOP_WITHIN):
+        """SIGTERM and, past the time, SIGKILL to its whole group; returns the
+        exit status as subprocess gives it (negative: the signal)."""
+        if self.alive():
+            self.popen.terminate()
+            try:
+                self.popen.wait(within)
+            except subprocess.TimeoutExpired:
+                pass
+        self._kill_group()
+        return self.popen.wait()
+
+    def _kill_group(self):
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def output(self):
+        with open(self.log, encoding='utf-8', errors='replace') as f:
+            return f.read()
+
+
+class Scratch:
+    """The directory and what runs in it; a context manager.  `keep` names a
+    directory that stays; otherwise it is removed at the end."""
+
+    def __init__(self, keep=None):
+        self.keep = keep
+        self.closers = []
+        self.closed = False
+        if keep:
+            os.makedirs(keep, exist_ok=True)
+            self.path = os.path.abspath(keep)
+        else:
+            # Unix sockets lie below: their names have 107 bytes, no more.
+            base = tempfile.gettempdir()
+            self.path = tempfile.mkdtemp(prefix='mf-', dir=base if len(base) < 40 else '/tmp')
+        # The servers' unprivileged parts must reach their sockets and queues.
+        os.chmod(self.path, 0o755)
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _on_signals()
+        _open.append(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def sub(self, *names):
+        """The path of a file in this directory; its parent is made."""
+        path = os.path.join(self.path, *names)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
+
+    def directory(self, *names, mode=0o755):
+        path = os.path.join(self.path, *names)
+        os.makedirs(path, exist_ok=True)
+        os.chmod(path, mode)
+        return path
+
+    def write(self, name, text, mode=0o644):
+        path = self.sub(name)
+        with open(path, 'w') as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def start(self, argv, name, env=None, cwd=None):
+        process = Process(argv, self.sub('log', name + '.out'), env, cwd)
+        self.closers.append(process.stop)
+        return process
+
+    def on_close(self, closer):
+        """closer() is called at the end, last one first."""
+        self.closers.append(closer)
+
+    def close(self):
+        if self.closed:
+            return
+        self.closed = True
+        troubles = []
+        while self.closers:
+            try:
+                self.closers.pop()()
+            except Exception as trouble:        # the others must still stop
+                troubles.append(trouble)
+        _open.remove(self)
+        if not _open:
+            _end_strays(troubles)
+        if not self.keep and not os.environ.get('MAILFLOW_KEEP'):
+            shutil.rmtree(self.path, ignore_errors=True)
+        if troubles:
+            raise troubles[0]
+
+
+_open = []
+
+
+def _reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def _end_strays(troubles):
+    """Nothing may be left below us; what is gets a moment, then it is ended
+    and reported: a server or a worker that survives its end is a fault."""
+    def gone():
+        _reap()
+        return not descendants()
+    try:
+        wait_for('all processes ended', gone, within=5.0)
+    except Failure:
+        left = [(pid, command_of(pid)) for pid in descendants()]
+        for pid, _ in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _reap()
+        troubles.append(Failure('left running: %s' % left))
+
+
+def _close_all():
+    for scratch in reversed(_open[:]):
+        try:
+            scratch.close()
+        except Exception as trouble:
+            print('teardown: %s' % trouble, file=sys.stderr)
+
+
+def _leave(number, _frame):
+    sys.exit(128 + number)
+
+
+def _on_signals():
+    if not _open:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, _leave)
+
+
+atexit.register(_close_all)
