@@ -1,0 +1,182 @@
+#ifndef ENGINE_INTERNAL_H
+#define ENGINE_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "monitor/agenda.h"
+#include "monitor/engine.h"
+
+/* What engine*.c share; nobody else includes this. */
+
+/* What an agenda item sits in. */
+enum item_kind { ITEM_ROUTE, ITEM_PROBE };
+
+struct item {
+	struct agenda_item	agenda;		/* first */
+	enum item_kind		kind;
+};
+
+struct route_run;
+struct mailbox_run;
+
+/* One probe that has not ended. */
+struct probe_run {
+	struct item		 item;		/* first */
+	struct probe		 p;
+	struct route_run	*route;		/* borrowed */
+	struct system_run	*system;	/* borrowed; while queued or tried */
+	uint64_t		 job;		/* 0: not with a sender */
+	bool			 queued;	/* in its system's queue */
+	bool			 held;		/* waits for the sentinel */
+	bool			 spaced;	/* has its slot of the domain */
+	bool			 has_arrival;	/* seen before its outcome was */
+	struct frame_arrival	 arrival;
+	int64_t			 looked_base_ms;	/* mailbox's looked time then */
+	TAILQ_ENTRY(probe_run)	 in_queue;
+	TAILQ_ENTRY(probe_run)	 in_pending;	/* accepted, of its mailbox */
+	TAILQ_ENTRY(probe_run)	 in_held;
+	LIST_ENTRY(probe_run)	 in_job;
+};
+TAILQ_HEAD(probe_queue, probe_run);
+LIST_HEAD(job_bucket, probe_run);
+
+struct route_run {
+	struct item		 item;		/* first */
+	const struct route	*route;		/* borrowed: config */
+	struct mailbox_run	*mailbox;	/* borrowed */
+	struct probe_run	*current;	/* being tried or kept; or NULL */
+	unsigned		 pending;
+	unsigned		 rejects;	/* permanent refusals in a row */
+	int64_t			 due_ms;
+	int64_t			 started_ms;	/* the last probe's start */
+	int64_t			 delivered_ms;	/* the last delivery */
+	uint64_t		 count;		/* probes started */
+	bool			 paused;
+	bool			 has_last;
+	struct probe		 last;
+};
+
+struct mailbox_run {
+	uint32_t		 id;
+	const struct mailbox	*mailbox;	/* borrowed: config */
+	bool			 known;
+	bool			 good;
+	int64_t			 since_ms;
+	int64_t			 last_look_ms;
+	int64_t			 retry_ms;
+	int64_t			 looked_ms;	/* good time in all, up to since_ms */
+	uint32_t		 ignored;
+	char			 reason[OUTCOME_REPLY];
+	struct probe_queue	 pending;
+};
+
+/* Where sessions go: how many at once, who waits. */
+struct system_run {
+	char			*name;		/* owned */
+	unsigned		 in_flight;
+	unsigned		 limit;
+	bool			 unreachable;
+	bool			 starved;	/* in the list of those */
+	struct probe_queue	 queue;
+	TAILQ_ENTRY(system_run)	 in_starved;
+	struct system_run	*next;
+};
+
+/* The gap between probes to one destination domain. */
+struct domain_run {
+	char			*name;		/* owned */
+	int64_t			 free_ms;
+	struct domain_run	*next;
+};
+
+/* Two refused logins, then a long pause: per server and user. */
+struct breaker {
+	char			*name;		/* owned; "server user" */
+	unsigned		 refused;
+	int64_t			 until_ms;
+	struct breaker		*next;
+};
+
+enum order_kind { ORDER_JOB, ORDER_GO, ORDER_CLEAN };
+
+/* A deed that waits for the commit. */
+struct order {
+	enum order_kind		 kind;
+	union {
+		struct {
+			const struct server	*server;
+			struct frame_job	*frame;	/* owned */
+		} job;
+		struct frame_go		 go;
+		struct frame_clean	 clean;
+	} u;
+	STAILQ_ENTRY(order)	 next;
+};
+
+#define JOB_BUCKETS	64
+
+struct engine {
+	const struct config	 *config;	/* borrowed, as are: */
+	struct store		 *store;
+	struct csv		 *csv;
+	const struct engine_ops	 *ops;
+	void			 *arg;
+	struct follow		 *follow;	/* owned */
+	struct outbox		 *outbox;	/* owned */
+	struct token_key	  key;
+	struct agenda		  agenda;
+	struct route_run	**routes;	/* owned, NULL-terminated */
+	struct mailbox_run	**mailboxes;	/* owned, NULL-terminated */
+	struct system_run	 *systems;	/* owned list */
+	struct domain_run	 *domains;	/* owned list */
+	struct breaker		 *breakers;	/* owned list */
+	void			 *by_token;	/* tsearch(3) tree of probe_run */
+	struct job_bucket	  jobs[JOB_BUCKETS];
+	struct probe_queue	  held;
+	TAILQ_HEAD(, system_run)  starved;
+	STAILQ_HEAD(, order)	  orders;
+	unsigned		  in_flight;	/* probe jobs */
+	uint64_t		  next_job;
+	uint32_t		  next_mailbox;
+	int64_t			  now_ms;	/* of the call in progress */
+	int64_t			  prune_ms;
+};
+
+/* Jobs of the outbox and of the engine share one number space: this bit
+ * says that it is the outbox's. */
+#define JOB_OF_OUTBOX	(UINT64_C(1) << 63)
+
+/* engine.c */
+struct route_run	*engine_find_route(struct engine *, const char *name);
+void	 engine_order_clean(struct engine *, const struct frame_clean *);
+void	 engine_order_go(struct engine *, uint64_t job, bool allowed);
+void	 engine_order_job(struct engine *, const struct server *,
+	    struct frame_job *frame);	/* takes frame */
+void	 engine_news(struct engine *, const struct probe *);
+
+/* engine_probe.c: the life of a probe. */
+struct probe_run *probe_run_new(struct engine *, struct route_run *,
+	    const struct probe *);
+struct probe_run *probe_run_find(struct engine *, const char *token);
+void	 probe_run_resume(struct engine *, struct probe_run *);
+void	 probe_run_due(struct engine *, struct probe_run *);
+void	 probe_run_retry_now(struct engine *, struct probe_run *);
+void	 probe_run_finish(struct engine *, struct probe_run *, enum probe_end,
+	    const char *note);
+void	 probe_run_arrived(struct engine *, struct probe_run *,
+	    const struct frame_arrival *);
+void	 probe_run_watch_age(struct engine *, struct probe_run *);
+void	 probe_run_free(struct engine *, struct probe_run *);
+void	 route_run_start(struct engine *, struct route_run *, bool asked);
+void	 engine_release_held(struct engine *);
+void	 engine_dispatch_starved(struct engine *);
+void	 engine_save(struct engine *, const struct probe_run *);
+
+/* engine_mailbox.c: looks, arrivals, marks. */
+struct mailbox_run *mailbox_run_find(struct engine *, uint32_t id);
+struct mailbox_run *mailbox_run_named(struct engine *, const char *name);
+int64_t	 mailbox_run_looked_ms(const struct engine *,
+	    const struct mailbox_run *);
+void	 engine_expect(struct engine *, const struct probe_run *);
+
+#endif
