@@ -69,15 +69,16 @@ enum transport_verify {
 };
 
 /*
- * Puts TLS on the connection, as a client, with SNI; ca_file "" means the
- * system's store.  Bytes already read before the handshake are an injection
- * and fail it.  0 or -1.
+ * Puts TLS on the connection, as a client, with SNI unless host is a literal;
+ * ca_file "" means the system's store.  Bytes that wait to be read before the
+ * handshake are an injection and fail it; bytes that the caller has read
+ * already and not used are the caller's to refuse.  0 or -1.
  */
 int	 transport_starttls(struct transport *, const char *host,
 	    const char *ca_file, enum transport_verify,
 	    int64_t deadline_boot_ms);
 
-/* Sets the bounds of the step that follows. */
+/* Sets the bounds of the step that follows; the budget counts bytes read. */
 void	 transport_arm(struct transport *, int64_t deadline_boot_ms,
 	    size_t budget_bytes);
 
