@@ -1,6 +1,8 @@
 #ifndef CLASSIFY_H
 #define CLASSIFY_H
 
+#include <stddef.h>
+
 #include "monitor/outcome.h"
 #include "monitor/reply.h"
 
@@ -17,5 +19,14 @@ struct meaning {
 
 /* stage may be STAGE_NONE: not known. */
 struct meaning	 classify(enum stage stage, const struct reply *r);
+
+/*
+ * The row of the table that decides, 0 <= row < classify_rows(): for tests,
+ * which see to it that every row is earned by a reply.
+ */
+size_t		 classify_row(enum stage stage, const struct reply *r);
+size_t		 classify_rows(void);
+/* That row's words, or "" where the codes decide. */
+const char	*classify_row_words(size_t row);
 
 #endif

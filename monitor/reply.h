@@ -32,7 +32,10 @@ struct reply {
  */
 void	 reply_parse(struct reply *r, const char *bytes, size_t len);
 
-/* The whole as people quote it: "452 4.3.1 Insufficient system storage". */
+/*
+ * The whole as people quote it: "452 4.3.1 Insufficient system storage".
+ * Cut if it does not fit; returns the length of what stands in buf.
+ */
 size_t	 reply_print(const struct reply *r, char *buf, size_t size);
 
 #endif

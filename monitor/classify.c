@@ -1,0 +1,601 @@
+/*
+ * The table of meanings.
+ *
+ * Choices that a reader may argue with, and their reasons:
+ *
+ * - X.3.1 is system-full whatever the text says ("Out of memory", "Backend
+ *   failure"): the code is what other servers act on, and the text is shown
+ *   beside it.  5.3.1 is the same trouble with a final verdict.
+ * - Without X.3.1 a reply is system-full only if its text names the server's
+ *   own storage: "Space shortage", "queue file write error", "disk full".
+ *   "421 4.3.0 Temporary Error" is a deferral and opens no such episode, even
+ *   where a full spool is behind it: it is also sent for a hundred other
+ *   reasons.  A bare 452 is `other` for the same reason.  X.3.2 says that
+ *   the system takes no mail now, so "425 4.3.2 Insufficient system storage"
+ *   stays congestion.
+ * - "452 Requested action not taken: insufficient system storage" is the
+ *   standard's own text and is believed, though some servers send it for one
+ *   account over quota.  "552 ... exceeded storage allocation", the other
+ *   standard text, is size: it is about this message; after RCPT it is about
+ *   the mailbox.
+ * - Greylisting is known by its words only, and they beat every code but
+ *   X.3.1: servers send it with 4.2.0, 4.2.2, 4.7.1 and none.
+ * - `dns` in a server's reply means names and routes: the next hop cannot be
+ *   found or reached, loops included (X.1.2, X.1.10, X.4.0, X.4.1, X.4.3,
+ *   X.4.4, X.4.6).  `network` is kept for our own session, where nobody
+ *   replied.  X.4.2 and time-outs that a server declares on us are
+ *   congestion: it, or the path to it, is too slow.
+ * - X.4.7 (expired) tells how long, not why: `other`, unless the text has
+ *   the cause.
+ * - "Too many recipients" is `other` (the sender sends fewer and is done);
+ *   with a span of time ("this hour") it is a rate limit, whatever the code.
+ *   "Too many connections" from *you* is a rate limit, from everybody
+ *   congestion.
+ * - X.1.1 is no-such-user even in a 4yz reply and even if the text talks of
+ *   policy; only a rate limit or a quota in the text is believed against it.
+ *   Of X.7.1 texts more is believed, since X.7.1 is sent for everything.
+ * - 454 4.7.0 at AUTH is auth, temporary: the server could not check, the
+ *   password need not be wrong.
+ * - Where lines carry different basic codes, the last one counts; where basic
+ *   and enhanced class disagree, the basic code decides about the message
+ *   and the enhanced code about the class.
+ */
+#include "monitor/classify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "monitor/mem.h"
+
+/*
+ * Words are matched in the text in lower case, accents folded, everything
+ * but letters and digits turned into single spaces, one space before and
+ * after, addresses and host names left out.  In a row's words "|" parts
+ * alternatives, "&" joins what must all be there, "!" forbids, "=" looks in
+ * the untouched text in lower case (for what stands in a URL).
+ *
+ * Codes: alternatives parted by spaces, "." for any digit, "0" for none.
+ * Enhanced codes: likewise; "*" any number, "20-29" a range, "X" 4 or 5, "-"
+ * none; a leading "!" forbids the whole list.
+ * NULL: anything; words "": the text is empty.  The first row that matches
+ * decides.
+ */
+struct row {
+	unsigned		 stages;	/* bits 1 << enum stage; 0: any */
+	const char		*codes;
+	const char		*enhanced;
+	const char		*words;
+	enum outcome_class	 class;
+};
+
+#define AT(s)		(1U << STAGE_ ## s)
+#define CONNECTING	(AT(CONNECT) | AT(GREETING) | AT(EHLO) | AT(EHLO2))
+#define ENVELOPE	(AT(MAIL) | AT(DATA) | AT(DOT))
+
+/* Enhanced codes that say little, so that the text may speak. */
+#define VAGUE		"- X.0.0 X.3.0 X.5.0"
+
+static const struct row table[] = {
+
+/* What is no trouble. */
+{ AT(DOT),	"2..",	NULL,	NULL,			CLASS_ACCEPTED },
+{ 0,		"25.",	"- 2.0.0 2.6.0 2.5.0",
+    "queued as | queued mail for delivery | queued for delivery | accepted for delivery | message accepted | message queued | mail accepted | mail queued | ok id | ok queued | saved |=queued as",
+							CLASS_ACCEPTED },
+{ 0,		"2.. 3..", NULL, NULL,			CLASS_OTHER },
+
+/* Nobody answered. */
+{ AT(LOOKUP),	"0",	"-",	NULL,			CLASS_DNS },
+{ AT(DOT),	"0",	"-",	"",			CLASS_UNCERTAIN },
+
+/* By code: the whole system is full. */
+{ 0,		NULL,	"X.3.1", NULL,			CLASS_SYSTEM_FULL },
+
+/* Greylisting has many codes and is told by its words. */
+{ 0,		NULL,	NULL,
+    "greylist|graylist|grey list|gray list| greylst|postgrey| sqlgrey| spf gray| spf grey|grey rbl|=grey.rbl| greyed ",
+							CLASS_GREYLISTING },
+{ 0,		"4..",	"- 4.7.* 4.2.0 4.3.0 4.0.0 4.1.0 4.5.1",
+    "come back in | come back later| comeback later| retry in a few minutes | try again in a few m| try again in & seconds | try again in & minutes | try again after & seconds | retry after & seconds |internal resource temporarily unavailable|internal resources are temporarily unavailable| first time & try | unknown triplet | new triplet | initial contact | temporarily deferred for sender verification | not yet been authorized | not seen before ",
+							CLASS_GREYLISTING },
+{ 0,		"451",	"-",	" temporary failure please try again later ",
+							CLASS_GREYLISTING },
+{ AT(RCPT),	"450",	"4.3.2", "service currently unavailable",
+							CLASS_GREYLISTING },
+
+/* By code: one mailbox, this message; unless it is a limit on the sender. */
+{ 0,		NULL,	NULL,
+    "submission quota| submissionquota| send quota| sending quota| transfer quota| queue quota| outbound quota|sender quota| message quota exceeded for this sender",
+							CLASS_RATE_LIMIT },
+{ 0,		NULL,	"X.2.2", NULL,			CLASS_MAILBOX_FULL },
+{ 0,		NULL,	"X.2.3 X.3.4 X.7.16", NULL,	CLASS_SIZE },
+
+/* TLS. */
+{ AT(STARTTLS),	"45. 5..", NULL, NULL,			CLASS_TLS },
+{ 0,		"523 524 538", NULL, NULL,		CLASS_TLS },
+{ 0,		NULL,	"X.7.10-11 X.7.30", NULL,	CLASS_TLS },
+{ 0,		NULL,	"X.7.5-6",
+    "crypto| tls | ssl |certificate",			CLASS_TLS },
+{ 0,		"4.. 50[12345]. 53. 54. 55. 57.", "!X.1.1 X.5.2",
+    " starttls &!only one |tls required|tls is required|requires tls|require tls|required tls|needs tls|must use tls| use tls | tls currently unavailable| tls not available| tls is not available| tls unavailable| tls unsupported|not support tls|not support starttls|tls negotiation|tls handshake|tls channel|tls session|tls connection|tls encryption|tls cipher|tls rate|tls version|tls error|tls failure|tls protocol|encryption required|encryption is required|encryption needed|requires encryption|require encryption|must be encrypted|encrypted connection|unencrypted|cleartext|clear text|secure connection|ssl required|ssl handshake|certificate verif|certificate validation|certificate has expired|certificate expired|security subsystem| mta sts | requiretls ",
+							CLASS_TLS },
+{ 0,		"50.",	"!X.1.1 X.5.2",
+    "!only one& starttls first| tls not available| tls unavailable|tls required|not support tls| starttls required| starttls not | must issue a starttls| tls currently unavailable|encryption required",
+							CLASS_TLS },
+
+/* How the sender's domain and address are proved: policy, not a login. */
+{ 0,		NULL,	"X.7.20-27 X.7.29", NULL,	CLASS_POLICY },
+{ 0,		NULL,	"!X.1.1 X.4.* X.2.1",
+    " dmarc | dkim | spf |sender policy framework| ptr | rdns |reverse dns|reverse lookup|reverse hostname|reverse host name|reverse mapping|missing reverse| no reverse |helo command rejected|ehlo command rejected|invalid helo|bad helo| helo name| ehlo name|helo argument|dynamic ip|dial up|generic host|purported responsible|sender authentication|required authentication level|message authentication checks|either spf or|email authentication",
+							CLASS_POLICY },
+
+/* The login. */
+{ 0,		"535 534", NULL, NULL,			CLASS_AUTH },
+{ 0,		"530 430 432 435", "- X.7.* X.5.* X.0.0", NULL, CLASS_AUTH },
+{ 0,		"525",	"- X.7.13",
+    "!recipient&!mailbox disabled",			CLASS_AUTH },
+{ 0,		NULL,	"X.7.8 X.7.12 X.7.14", NULL,	CLASS_AUTH },
+{ 0,		"50. 454", "X.7.4 X.5.6", NULL,		CLASS_AUTH },
+{ 0,		"454",	"- X.7.0",
+    "!relay&!blocked&!rejected&!spam&!try again later&!local problem&!queue",
+							CLASS_AUTH },
+{ AT(AUTH),	"5.. 45.", "!X.4.5 X.3.2", NULL,	CLASS_AUTH },
+{ 0,		"4.. 5..", "!X.1.1 X.7.28 X.7.5*",
+    "authentication required|authentication is required|requires authentication|require authentication|authentication failed|authentication failure|authentication unsuccessful|authentication credentials|authentication error|authentication information|authentication mechanism|authentication type|authentication aborted|authentication not|unable to authenticate|cannot authenticate|not authenticated|incorrect authentication|authenticate first|must authenticate|must be authenticated|to authenticate|need to authenticate|smtp authentication|smtp auth |basic authentication|server authentication|authorization failure|auth required|authrequired|auth failed|auth failure|need auth |unauthenticated senders|unauthenticated relay|unauthenticated user|anonymous session|invalid credentials|bad credentials|invalid login|login failed|login denied|login incorrect|logon failure|login required| log in with | password |invalid user or password|username and password|pop before smtp|check for new mail first|smtpclientauthentication",
+							CLASS_AUTH },
+
+/* The server's own storage, named without X.3.1. */
+{ 0,		"4.. 5..", "- X.0.0 X.3.0 X.3.3 X.3.5 X.4.5 X.5.0 X.2.0 X.6.0",
+    "!mailbox&!user&!account&!inbox&disk is full|!mailbox&!user&!account&!inbox&disk full|!mailbox&!user&!account&disk space|insufficient system storage|insufficient system resource|insufficient system space|insufficient storage space on|mail system full|mail system is full|mailsystem full|mailsystem is full|mail server full|mail server is full|server storage full|server is full|server disk|system storage|space shortage|shortage of space|no space left|out of space on|not enough space on the disk|not enough space on disk|not enough space on server|disk space not enough|low on disk|low on space|low on storage|filesystem full|filesystem is full|file system full|file system is full|partition full|partition is full|spool full|spool is full|spool space|writing spool|write spool|spool file write|spool write|queue file write|write queue file|writing queue file|writing to queue|queue is full|queue full|queue disk|write error or disk|disk write|writing to disk|write to disk|disk error|disk storage|out of disk| enospc |no free inodes|out of inodes|temporary file & space|spool & quota|temp file & space|volume is full|volume full|storage is exhausted|storage exhausted|storage backend is full|speicherplatz auf dem server|espace disque|plus de place sur le disque|espacio en disco|espaco em disco|spazio su disco|memoria di sistema insufficiente",
+							CLASS_SYSTEM_FULL },
+{ 0,		"431",	"- X.0.0 X.3.0", NULL,		CLASS_SYSTEM_FULL },
+{ 0,		"45.",	"-",
+    "!mailbox&!user&!account&!recipient&!inbox& insufficient storage| out of space |!mailbox&!user&!account&!recipient&!inbox&!too many&storage full|!mailbox&!user&!account&!recipient&!inbox&storage exceeded",
+							CLASS_SYSTEM_FULL },
+
+/* Limits on what one sender may do in a span of time. */
+{ 0,		"4.. 5..", "!X.6.*",
+    "rate limit|ratelimit|limit rate|rate exceed|rate has exceeded|rate control|rate throttl|throttl|connection rate|message rate|submission rate|sending rate|unusual rate|receiving mail at a rate|at a rate that|mail too quickly|too quickly|too fast|slow down|slowdown|unexpected volume|excessive volume|volume of mail|volume of email|high volume of|too much mail from|too many mails from|too many emails from|peak smtp|thread limit|frequency limit|frequency limited|frequency is limited|frequency control|flood|exceeded the rate|exceeds the rate|exceeded the maximum number of mess|exceeded the maximum number of em|exceeded the limit of mess|exceeded your hourly|hourly limit|hourly quota|daily limit|daily quota|daily sending|sending limit|send limit|sent limit|recipient limit exceed|per hour| per day|per minute|this hour|messages per|emails per|mails per|recipients per hour|recipients per day|recipients per minute|messages today|!on the server&!mailbox&!inbox&too many messages|too many emails|too many mails|too many e mails|too much email|messages from & temporarily deferred|temporarily deferred due to|temporarily rate|too many connections from|too many connections for your|connections from your|connections from the same|connections from this|sessions from your|sessions from this|connections from your host|connections per ip|connections per client|connection limit|too many simultaneous|simultaneous connections|concurrent connections from|concurrent smtp connections from|concurrent sessions from|exceeded connection|trop de connexion|trop de mess|demasiados mensajes|zu viele nachrichten|zu viele verbindungen|server busy & try again later from |service refuse& later| mass mail|too many bad|too many invalid recipients|too many unknown|too many failed|too many errors from|too many attempts|too many requests|too many transactions|ip temporarily|exceeded limit on",
+							CLASS_RATE_LIMIT },
+{ 0,		"4.. 5..", "X.7.*",
+    "too many connections|too many sessions|too many concurrent|server busy|limit exceeded| quota exceeded &!mailbox&!recipient&!user&!box|too many errors|too many protocol",
+							CLASS_RATE_LIMIT },
+{ 0,		"421",	NULL,	"too many connections",	CLASS_RATE_LIMIT },
+{ 0,		NULL,	"X.7.28", NULL,			CLASS_RATE_LIMIT },
+
+/* By code: names and routes, addresses, the channel. */
+{ 0,		NULL,	"X.1.10 X.4.3 X.4.4 X.4.6 X.4.14 X.4.300-399", NULL,
+							CLASS_DNS },
+{ 0,		"55. 54.", "5.4.1",
+    "recipient address rejected|access denied|user unknown|no such user|mailbox",
+							CLASS_NO_SUCH_USER },
+{ 0,		NULL,	"X.1.1",
+    " quota |over quota|mailbox full|mailbox is full|storage",
+							CLASS_MAILBOX_FULL },
+{ 0,		NULL,	"X.1.1 X.1.6 X.1.4", NULL,	CLASS_NO_SUCH_USER },
+
+/* The size of this message. */
+{ 0,		"4.. 5..", NULL,
+    "!mailbox size&message size|!mailbox&size limit|message too large|message too big|message is too large|message is too big|message larger|message was too large|mail too large|mail is too large|mail too big|email too large|email is too large|too large for|maximum message size|max message size|maximum inbound message|maximum size|maxsize|message length|message exceeds|mail exceeds|exceeds size|exceeds maximum size|exceeded size|size exceed|databytes|headers too large|header size|header too|headers exceed|too much mail data|too much data|class size|file too big|file is too large|attachment too|attachments too|nachricht zu gros|zu gros|trop volumineux|message trop gros|taille du message|demasiado grande|muito grande|troppo grande|larger than",
+							CLASS_SIZE },
+
+/* One mailbox, named without X.2.2. */
+{ 0,		"0 4.. 5..", "!X.1.1",
+    "unknown recipient or mailbox full|desconocido o mailbox",
+							CLASS_NO_SUCH_USER },
+{ 0,		"0 4.. 5..", NULL,
+    "mailbox full|mailbox is full|mailbox was full|mailbox is currently full|mailbox currently full|mailbox for user is full|mail box full|mail box is full|full mailbox|mailbox would exceed|mailbox has exceeded|mailbox exceeded|mailbox exceeds|mailbox limit|mailbox size|mailbox quota|mailbox over|mailbox is over|mailbox already|exceeds mailbox|exceeded mailbox|mailfolder is full|mailfolder full|folder is full|inbox is full|inbox full|inbox is out|inbox has exceeded| box is full| account is full|account full|account is over|account over|account has exceeded|account exceeded|over quota|overquota|over its quota|over their quota|over the quota|over allocated quota|over disk quota|above quota|quota exceeded|quotaexceeded|quota is exceeded|quota exceed|quota full|quota is full|quota violation|quota limit|quota reached|exceeded quota|exceeded its quota|exceeded his quota|exceeded the quota|exceeded their quota|exceeded the storage|exceeded storage limit|exceeds quota|exceeds the quota|exceed quota|out of quota|beyond quota|user quota|disk quota|disc quota|diskspace quota|storage quota|storage limit|exceeded its disk|disk space limit|not enough storage|insufficient quota|has insufficient space|does not have enough space|doesn t have enough space|not have enough disk|no space in mailbox|not enough space in|insufficient space in|out of storage|mail storage & exceeded|no storage space|user is out of|user has exceeded|user has too many|user is full|recipient is full|recipient is over|recipient has exceeded|recipient overquota|recipient storage full|recipient s mailbox is full|too many messages in|too many messages on the server|exceeded allowed space|exceeded its allocated|blocks limit exceeded|inode limit exceeded|boite pleine|boite aux lettres pleine|boite de reception pleine|quota depasse|postfach ist voll|postfach voll|postfach uberfullt|posteingang voll|zuviele mails|zu viele mails|kontingent|buzon lleno|buzon esta lleno|casilla llena|cuenta llena|cuota excedida|caixa cheia|caixa postal cheia|caixa de correio cheia|cota excedida|casella piena|casella di posta piena|mailbox lleno|mailbox pieno|mailbox vol |postvak vol|skrzynka przepelniona|skrzynka pelna",
+							CLASS_MAILBOX_FULL },
+{ 0,		"55.",	"- X.0.0 X.2.* X.3.0 X.5.0",
+    "disk full|disk is full|storage full|insufficient storage|insufficient system storage|exceeded storage allocation quota|out of space",
+							CLASS_MAILBOX_FULL },
+{ AT(RCPT),	"552",	"- X.0.0 X.2.* X.5.0", "!too many recipients", CLASS_MAILBOX_FULL },
+{ 0,		"552",	"- X.0.0 X.5.0",
+    "exceeded storage allocation",			CLASS_SIZE },
+
+/* A word that decides: somebody chose to refuse. */
+{ 0,		"0 4.. 5..", "!X.4.* X.1.10",
+    "blacklist|black list|blocklist|block list|blocked using|blocked by|blocked for|blocked due|blocked because|has been blocked|is blocked|are blocked|was blocked|ip blocked|been blocked|access blocked| blocked see| blocked |denylist|deny list|rejectlist|badlist|listed at|listed in|listed on|listed by|is listed| listed as| rbl |rbl list| dnsbl| dnsrbl| uribl | surbl | xbl| sbl | zen |spamhaus|spamcop|sorbs|barracuda|cloudmark|senderscore|sender score|proofpoint&reputation|reputation|talos|spam|unsolicited|bulk mail|bulk email| ube | uce |junk|virus|malware|infected|trojan|phish|malicious|abuse|suspicious|illegal attachment|banned|attachment not|blocked attachment|prohibited attachment|executable|content rejected|content reject|content denied|content policy|content filter|content restriction|content that|message content|contents policy|security issue|security polic|security reason|local policy|policy violation|policy reason|policy restriction|policy rejection|policy reject| for policy |by policy|to policy|policy error|policies|against policy|our policy|group policy|administrative prohibition|prohibited|poor sender|not whitelisted|not in whitelist|whitelist|badmailfrom|badrcptto|bad reputation|user complaints|complaints|reject by behaviour|behaviour spam|dt spm| dt sum| hl itc| hl irg| mi spb|suspect| cbl | mapi spam|scored|spamassassin|bayes|phishing|fraud|scam",
+							CLASS_POLICY },
+{ 0,		"0 4.. 5..", "!X.4.* X.1.10",
+    "relay access denied|relaying denied|relay denied|relaying prohibited|relay prohibited|relaying is prohibited|relaying not|relay not|not relay|no relaying|no relay|unable to relay|cannot relay|can t relay|allowed to relay|open relay|unauthorized relay|relaying disabled|allowed rcpthosts|rcpthosts|permission to relay|to relay through|refuse to relay|relay attempt|relaying mail|relaying to|relaying from|not permitted to relay",
+							CLASS_POLICY },
+
+/* Names and routes, named without a code of their own. */
+{ 0,		"556",	NULL,	NULL,			CLASS_DNS },
+{ 0,		"0 4.. 5..", "!X.7.* X.2.* X.6.*",
+    "host unknown|unknown host|host not found|hostname not found|domain not found|domain of sender address|no such domain|no such host|unknown domain|domain unknown|domain name not found|domain does not exist|domain doesn t exist|nonexistent domain|non existent domain|nonexistentdomain|domain not exist|domain must exist|domain must resolve|sender domain|domain must have|domain is not valid|domain not valid|domain not active|domain is not active|domain inactive|domain isn t active|domain is disabled|domain disabled|domain not reachable|domain is not reachable|domain unreachable|domain not configured|domain not hosted|invalid domain|bad domain|illegal host|name service error|name server|name or service not known|nameserver|nxdomain|null mx|no mx | mx record| mx lookup|no mail exchanger|mail exchanger|mail exchangers|does not accept mail|does not accept email|doesn t accept mail|doesn t accept email|not accept mail|unable to route|unrouteable|unroutable|cannot route|can t route|no route to|not routable|routing loop|mail loop|mailloop|message loop|looping|loop detected|loops back|mail is looping|too many hops|hop count|hopcount|maximum hop|too many received|dns lookup|dns query|dns error|dns fail|dns temporar|dns timeout|dns problem|dns resolution|dns record|dns soft|dns hard|dns server|unable to resolve|cannot resolve|can t resolve|could not resolve|couldn t resolve|not resolve|failed to resolve|resolution failed|resolve failed|resolve fail|lookup failed|temporary lookup failure|lookup failure|lookup failed|remote server unavailable|remote host unavailable|next hop|network configuration|unreachable host|host unreachable|network unreachable|network is unreachable|host is unreachable|connect to & refused|connection refused|could not connect|cannot connect to|unable to connect|couldn t connect|no valid mx|sender verify failed|unable to verify sender",
+							CLASS_DNS },
+
+/* The recipient. */
+{ 0,		NULL,	"X.7.13 X.7.17", NULL,		CLASS_NO_SUCH_USER },
+{ 0,		"551",	"!X.7.*", NULL,			CLASS_NO_SUCH_USER },
+{ 0,		"0 4.. 5..", "!X.3.2 X.4.* X.6.*",
+    "user unknown|unknown user|unknownuser|userunknown|unknown local|local user unknown|unknown recipient|recipient unknown|unknown address|address unknown|unknown mailbox|mailbox unknown|unknown account|unknown or illegal|unknown alias|unknown name|no such user|nosuchuser|no such mailbox|no such recipient|no such address|no such account|no such person|no such id|no such name|no such local|no such email|no such mail|no mailbox|no mail box|no mail account|no recipient|no account|no user|no valid recipient|valid recipients|user not|user doesn t|user does not|user isn t|user is not|user invalid|user has moved|user has left|user no longer|not a user|not a valid|not a known|not our customer|not our user|not known|not in our|not in directory|not listed in|not found in|not local|not exist|doesn t exist|does not exist|doesnt exist|dont exist|didn t exist|nonexistent|non existent|nonexist|inexist|not found|recipnotfound|recipientnotfound|not unique|not recogni|recipient unrecogni|unrecogni|mailbox not|mailbox unavailable|mailbox is unavailable|mailbox not available|mailbox does not|mailbox doesn t|mailbox is not|mailbox is disabled|mailbox disabled|mailbox is inactive|mailbox inactive|mailbox has been|mailbox closed|mailbox is closed|mailbox name not|mailbox & is unavailable|invalid recipient|invalid mailbox|invalid user|invalid address|invalid account|invalid email|invalid local|recipient invalid|address invalid|address is invalid|recipient is invalid|recipient address rejected|recipient rejected|recipient refused|recipient denied|recipient not|recipient is not|recipient no longer|recipient error|recipient verification|recipient doesn t|recipient does not|recipient address is|recipient address has|recipient verify|failed recipient|bad recipient|bad destination|bad address|illegal alias|illegal user|rcpt to rejected|address rejected|address not|address does not|address is not|address no longer|address has been|address unavailable|undeliverable address|no longer|account disabled|account is disabled|account has been|account inactive|account is inactive|account is not|account not|account closed|account is closed|account suspended|account is suspended|account does not|account doesn t|account unavailable|account terminated|account expired|expired account|email account|deactivated|inactive user|inactive mailbox|inactive account|inactive|not active|is disabled|disabled recipient|has been disabled|been discontinued|suspended|discontinued|doesn t have a|does not have a|cannot deliver mail for|can t deliver mail for|cannot be delivered to|moved to|has moved|utilisateur inconnu|destinataire inconnu|destinataire invalide|destinataire|adresse inconnue|adresse invalide|adresse d au moins|inconnu|boite inconnue|unbekannt|empfanger|existiert nicht|kein postfach|desconocid|destinatario|no existe|usuario invalido|nao existe|usuario inexistente|conta inexistente|caixa postal inexistente|sconosciut|inesistente|non esiste|onbekend|bestaat niet|okand|findes ikke|nie istnieje|neexistuje|nepoznat|permanent failure for one or more recipients",
+							CLASS_NO_SUCH_USER },
+
+/* Load. */
+{ 0,		"0 4.. 5..", "!X.2.1 X.4.7 X.6.* X.7.*",
+    "too much load|load average|load too high|system load|server load|high load|heavy load|overload|too busy|server busy|server is busy|system busy|system is busy|is busy|busy try|currently busy|temporarily busy|congest|too many concurrent|too many sessions|too many processes|too many smtp|too many connections|too many clients|too many open|maximum number of concurrent|maximum connections|maximum number of connections|max connections|max clients|all server ports|no more connections|resources temporarily|resource temporarily|resource shortage|insufficient resource|out of resources|lack of resources|system resources|out of memory|memory exhausted|insufficient memory|not enough memory|cannot allocate|no memory|low memory|unable to fork|cannot fork|fork failed|service unavailable|service is unavailable|service temporarily unavailable|service is temporarily|service not available|service is not available|service currently|service is currently|service shutting|server temporarily|server is temporarily|server unavailable|server is unavailable|server not available|server currently|server is currently|server is down|server is shutting|server shutting|server offline|server is offline|shutting down|shutdown|going down|not accepting|maintenance|mailbox server is offline|offline|backend unavail|backend not avail|backend is|backend error|upstream error|upstream|temporary system problem|timeout|time out|timed out|timedout|connection dropped|connection lost|lost connection|large queue|queue too|queue is too|concurrent deliver|suspended delivery|uberlastet|ausgelastet|surcharge|service indisponible|temporairement indisponible",
+							CLASS_CONGESTION },
+
+/* Words that only say no. */
+{ 0,		"4.. 5..", "!X.2.1 X.3.2 X.4.* X.5.2-6",
+    "denied|deny|rejected|rejete|rejetee|refused|refuse |refuses|not allowed|not permitted|not authorized|not authorised|unauthorized|unauthorised|no permission|permission|permissions|forbidden|not accepted|not acceptable|not welcome|not wanted|disallowed|prohibit|restricted|restriction|sender rejected|sender address|sender not|sender invalid|sender verify|sender verification|invalid sender|sender is|mail from|no smtp service|rfc 5322|rfc 2822|rfc compl|header error|duplicate header|multiple addresses|policy|mail rejected|message rejected|email rejected|reject id|reject due|reject |failed to delivery|not pre approved|undesired|filter|firewall|inappropriate|disclaim|may not be mail exchanger|mismatches client|abgelehnt|verweigert|nicht erlaubt|rechazado|rechazada|rejeitad|rifiutat|odrzucon",
+							CLASS_POLICY },
+{ 0,		"4.. 5..", "X.7.*", "temporary server error|server error|proxy|attribution|too many|timeout|timed out", CLASS_CONGESTION },
+
+/* By enhanced code, where no word says better. */
+{ 0,		NULL,	"X.1.2", NULL,			CLASS_DNS },
+{ 0,		NULL,	"X.1.0 X.1.3 X.2.1", NULL,	CLASS_NO_SUCH_USER },
+{ 0,		NULL,	"X.1.7 X.1.8", NULL,		CLASS_POLICY },
+{ 0,		NULL,	"X.3.2 X.4.5 X.4.2", NULL,	CLASS_CONGESTION },
+{ 0,		NULL,	"X.4.0 X.4.1", NULL,		CLASS_DNS },
+{ 0,		"421",	"X.7.0", NULL,			CLASS_RATE_LIMIT },
+{ 0,		NULL,	"X.7.5-7", NULL,		CLASS_POLICY },
+{ 0,		NULL,	"X.7.*", NULL,			CLASS_POLICY },
+
+/* By basic code alone. */
+{ 0,		"421",	"- X.0.0", NULL,		CLASS_CONGESTION },
+{ 0,		"541 571", NULL, NULL,			CLASS_POLICY },
+{ AT(RCPT),	"550 553", "- X.0.0 X.5.0", NULL,	CLASS_NO_SUCH_USER },
+{ ENVELOPE,	"552",	"- X.0.0 X.5.0", "!too many",	CLASS_SIZE },
+{ AT(GREETING),	"554",	"- X.0.0 X.5.0 X.3.0", NULL,	CLASS_POLICY },
+{ CONNECTING | AT(MAIL) | AT(RCPT) | AT(DATA) | AT(QUIT) | AT(AUTH) | AT(STARTTLS),
+		"0",	"-",	"",			CLASS_NETWORK },
+{ 0,		NULL,	NULL,	NULL,			CLASS_OTHER },
+};
+
+
+/* Text made ready for the words of a row. */
+struct text {
+	char	words[REPLY_TEXT + 2];	/* " user unknown " */
+	char	raw[REPLY_TEXT];	/* in lower case */
+};
+
+static bool
+is_digit(char c)
+{
+	return (c >= '0' && c <= '9');
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z');
+}
+
+static char
+lower(char c)
+{
+	return ((char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+}
+
+/* What U+00C0..U+00FF are without their accents; 0: no letter. */
+static char
+folded(unsigned char second)
+{
+	static const char	plain[] =
+	    "aaaaaaaceeeeiiii" "dnooooo\0ouuuuyts";
+
+	if (second < 0x80 || second > 0xbf)
+		return ('\0');
+	return (plain[second & 0x1f]);
+}
+
+static bool
+in_name(char c)
+{
+	return (is_letter(lower(c)) || is_digit(c) ||
+	    (c != '\0' && strchr("._%+=@-", c) != NULL));
+}
+
+/* "smtp.example.org", "example.com": lower case, a top level we know of. */
+static bool
+is_host(const char *s, size_t len)
+{
+	static const char	known[] =
+	    " com net org edu gov mil int info biz name arpa invalid test "
+	    "local localdomain email cloud online site example ";
+	char			tail[16] = " ";
+	size_t			dot = len, i;
+
+	for (i = 0; i < len; i++) {
+		if (s[i] >= 'A' && s[i] <= 'Z')
+			return (false);
+		if (s[i] == '.')
+			dot = i;
+	}
+	if (dot == len || dot == 0 || len - dot - 1 < 2 || len - dot > 12)
+		return (false);
+	for (i = dot + 1; i < len; i++)
+		if (!is_letter(s[i]))
+			return (false);
+	if (len - dot - 1 == 2)
+		return (true);
+	memcpy(tail + 1, s + dot + 1, len - dot - 1);
+	tail[len - dot] = ' ';
+	tail[len - dot + 1] = '\0';
+	return (strstr(known, tail) != NULL);
+}
+
+/* The length of a URL, address or host name at s: no word of the reply. */
+static size_t
+name_length(const char *s)
+{
+	size_t	n = 0, trim;
+
+	if (strncasecmp(s, "http://", 7) == 0 ||
+	    strncasecmp(s, "https://", 8) == 0 ||
+	    strncasecmp(s, "www.", 4) == 0)
+		return (strcspn(s, " \t<>\"')"));
+	while (in_name(s[n]))
+		n++;
+	if (memchr(s, '@', n) != NULL)
+		return (n);
+	for (trim = n; trim > 0 && s[trim - 1] == '.'; trim--)
+		continue;
+	return (is_host(s, trim) ? trim : 0);
+}
+
+/* The end of the run of name characters at s, at least one byte on. */
+static size_t
+run_length(const char *s)
+{
+	size_t	n = 0;
+
+	while (in_name(s[n]))
+		n++;
+	return (n > 0 ? n : 1);
+}
+
+struct words {
+	char	*out;		/* borrowed */
+	size_t	 len;
+	size_t	 size;
+};
+
+static void
+add_char(struct words *w, char c)
+{
+	if (c == ' ' && w->len > 0 && w->out[w->len - 1] == ' ')
+		return;
+	if (w->len + 1 < w->size)
+		w->out[w->len++] = c;
+}
+
+/* Adds len bytes of s as words; sequences of UTF-8 but folded ones stay. */
+static void
+add_words(struct words *w, const char *s, size_t len)
+{
+	char	c;
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)s[i] == 0xc3 && i + 1 < len &&
+		    (c = folded((unsigned char)s[i + 1])) != '\0') {
+			add_char(w, c);
+			i++;
+			continue;
+		}
+		c = lower(s[i]);
+		add_char(w, is_letter(c) || is_digit(c) ||
+		    (unsigned char)c >= 0x80 ? c : ' ');
+	}
+}
+
+static void
+prepare(struct text *t, const char *s)
+{
+	struct words	w = { t->words, 0, sizeof t->words - 1 };
+	size_t		i, n;
+
+	for (i = 0; s[i] != '\0' && i < sizeof t->raw - 1; i++)
+		t->raw[i] = lower(s[i]);
+	t->raw[i] = '\0';
+	add_char(&w, ' ');
+	while (*s != '\0') {
+		n = name_length(s);
+		if (n > 0) {
+			add_char(&w, ' ');
+		} else {
+			n = (unsigned char)*s == 0xc3 && s[1] != '\0' ? 2 :
+			    run_length(s);
+			add_words(&w, s, n);
+		}
+		s += n;
+	}
+	add_char(&w, ' ');
+	t->words[w.len] = '\0';
+}
+
+/* One word of a row: "unknown user", "!quota", "=grey.rbl". */
+static bool
+word_matches(const struct text *t, const char *word, size_t len)
+{
+	const char	*in = t->words;
+	bool		 wanted = true;
+
+	if (len > 0 && *word == '!') {
+		wanted = false;
+		word++, len--;
+	}
+	if (len > 0 && *word == '=') {
+		in = t->raw;
+		word++, len--;
+	}
+	return ((memmem(in, strlen(in), word, len) != NULL) == wanted);
+}
+
+static bool
+all_match(const struct text *t, const char *words, size_t len)
+{
+	const char	*end = words + len, *stop;
+
+	for (;; words = stop + 1) {
+		stop = memchr(words, '&', (size_t)(end - words));
+		if (stop == NULL)
+			return (word_matches(t, words, (size_t)(end - words)));
+		if (!word_matches(t, words, (size_t)(stop - words)))
+			return (false);
+	}
+}
+
+static bool
+words_match(const struct text *t, const char *words)
+{
+	size_t	len;
+
+	if (words == NULL)
+		return (true);
+	if (*words == '\0')
+		return (t->raw[0] == '\0');
+	for (;; words += len + 1) {
+		len = strcspn(words, "|");
+		if (all_match(t, words, len))
+			return (true);
+		if (words[len] == '\0')
+			return (false);
+	}
+}
+
+static bool
+code_matches(const char *codes, int code)
+{
+	char	digits[4] = { '0', '\0' };
+	size_t	len, i;
+
+	if (codes == NULL)
+		return (true);
+	if (code != 0)
+		snprintf(digits, sizeof digits, "%u", (unsigned)code % 1000U);
+	for (;; codes += len + 1) {
+		len = strcspn(codes, " ");
+		for (i = 0; i < len && digits[i] != '\0'; i++)
+			if (codes[i] != '.' && codes[i] != digits[i])
+				break;
+		if (i == len && digits[i] == '\0')
+			return (true);
+		if (codes[len] == '\0')
+			return (false);
+	}
+}
+
+/* One part of an enhanced code, "3", "*" or "20-29"; *p moves behind both. */
+static bool
+part_matches(const char **pattern, const char **status)
+{
+	unsigned long	from, to, value;
+	char		*end;
+
+	value = strtoul(*status, &end, 10);
+	*status = *end == '.' ? end + 1 : end;
+	if (**pattern == '*') {
+		*pattern += (*pattern)[1] == '.' ? 2 : 1;
+		return (true);
+	}
+	from = to = strtoul(*pattern, &end, 10);
+	if (*end == '-')
+		to = strtoul(end + 1, &end, 10);
+	*pattern = *end == '.' ? end + 1 : end;
+	return (value >= from && value <= to);
+}
+
+static bool
+status_matches(const char *pattern, const char *status)
+{
+	if (*pattern == '-')
+		return (*status == '\0');
+	if (*status == '\0')
+		return (false);
+	if (*pattern != *status &&
+	    (*pattern != 'X' || (*status != '4' && *status != '5')))
+		return (false);
+	pattern += 2;
+	status += 2;
+	return (part_matches(&pattern, &status) &&
+	    part_matches(&pattern, &status));
+}
+
+static bool
+enhanced_matches(const char *patterns, const char *status)
+{
+	bool	wanted = true, found = false;
+
+	if (patterns == NULL)
+		return (true);
+	if (*patterns == '!') {
+		wanted = false;
+		patterns++;
+	}
+	while (!found) {
+		found = status_matches(patterns, status);
+		patterns += strcspn(patterns, " ");
+		if (*patterns == '\0')
+			break;
+		patterns++;
+	}
+	return (found == wanted);
+}
+
+static bool
+row_matches(const struct row *row, enum stage stage, const struct reply *r,
+    const struct text *t)
+{
+	return ((row->stages == 0 || (row->stages & 1U << stage) != 0) &&
+	    code_matches(row->codes, r->code) &&
+	    enhanced_matches(row->enhanced, r->enhanced) &&
+	    words_match(t, row->words));
+}
+
+/*
+ * RFC 5321 4.2.1: the first digit decides.  Without a basic code the class
+ * of the enhanced one does; what says nothing at all is tried again.
+ */
+static enum verdict
+verdict(enum outcome_class class, const struct reply *r)
+{
+	int	first = r->code / 100;
+
+	if (first == 0 && r->enhanced[0] != '\0')
+		first = r->enhanced[0] - '0';
+	if (class == CLASS_UNCERTAIN)
+		return (VERDICT_UNCERTAIN);
+	if (first == 2 || first == 3)
+		return (VERDICT_ACCEPTED);
+	return (first == 5 ? VERDICT_PERMANENT : VERDICT_TEMPORARY);
+}
+
+size_t
+classify_row(enum stage stage, const struct reply *r)
+{
+	struct text	t;
+	size_t		i;
+
+	prepare(&t, r->text);
+	for (i = 0; i < NITEMS(table) - 1; i++)
+		if (row_matches(&table[i], stage, r, &t))
+			break;
+	return (i);
+}
+
+struct meaning
+classify(enum stage stage, const struct reply *r)
+{
+	enum outcome_class	class = table[classify_row(stage, r)].class;
+
+	return ((struct meaning){ class, verdict(class, r) });
+}
+
+size_t
+classify_rows(void)
+{
+	return (NITEMS(table));
+}
+
+const char *
+classify_row_words(size_t row)
+{
+	return (table[row].words != NULL ? table[row].words : "");
+}
