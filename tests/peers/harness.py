@@ -2,9 +2,11 @@
 from certificates import Certificates
 from dovecot import Dovecot, logged_at
 from installation import TOP
+from monitor import BUILD, Monitor, alive, notices, thread_of
 from peers import Peers, USERS
 from ports import HOST, free_port, held, listening
 from postfix import Postfix
+from running import main
 from scratch import Failure, Scratch, command_of, descendants, wait_for
 
 __all__ = [name for name in dir() if not name.startswith('_')]

@@ -108,6 +108,7 @@ class Process:
                 argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env,
                 cwd=cwd, start_new_session=True, preexec_fn=_die_with_parent)
         self.pid = self.popen.pid
+        _started.append(self)
 
     def alive(self):
         return self.popen.poll() is None
@@ -118,22 +119,33 @@ class Process:
         self.popen.wait()
 
     def stop(self, within=STOP_WITHIN):
-        """SIGTERM and, past the time, SIGKILL to its whole group; returns the
-        exit status as subprocess gives it (negative: the signal)."""
+        """SIGTERM, and SIGKILL to the whole group of a process that does not
+        end or that leaves others behind, which is then a Failure.  Returns
+        the exit status as subprocess gives it (negative: the signal)."""
         if self.alive():
             self.popen.terminate()
-            try:
-                self.popen.wait(within)
-            except subprocess.TimeoutExpired:
-                pass
-        self._kill_group()
-        return self.popen.wait()
-
-    def _kill_group(self):
         try:
+            self.popen.wait(within)
+            wait_for('the children of %s ended' % self.argv[0], self._group_gone, within=within)
+        except (subprocess.TimeoutExpired, Failure):
+            left = ['%d %s' % (pid, command_of(pid)) for pid in self.group()]
             os.killpg(self.pid, signal.SIGKILL)
+            self.popen.wait()
+            raise Failure('%s did not end: %s' % (self.argv[0], left))
+        return self.popen.returncode
+
+    def group(self):
+        """The processes of its session, itself included."""
+        return sorted(pid for pid, (_, state, session) in processes().items()
+                      if session == self.pid and state != 'Z')
+
+    def _group_gone(self):
+        _reap()
+        try:
+            os.killpg(self.pid, 0)
+            return False
         except (ProcessLookupError, PermissionError):
-            pass
+            return True
 
     def output(self):
         with open(self.log, encoding='utf-8', errors='replace') as f:
@@ -215,14 +227,18 @@ class Scratch:
 
 
 _open = []
+_started = []
 
 
 def _reap():
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
+    """Collects adopted grandchildren; our own children are Popen's to collect."""
+    ours = {process.pid for process in _started}
+    for pid, (parent, state, _) in processes().items():
+        if parent == os.getpid() and state == 'Z' and pid not in ours:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
 
 
 def _end_strays(troubles):

@@ -6,7 +6,7 @@ import smtplib
 import ssl
 import unittest
 
-from harness import HOST, Peers, Scratch, descendants, held, listening, wait_for
+from harness import main, HOST, Peers, Scratch, descendants, held, listening, wait_for
 
 MAIL = 'From: probe@mail.test\r\nTo: canary@mail.test\r\nSubject: %s\r\nMessage-ID: <%s@mail.test>\r\n\r\nHello.\r\n'
 
@@ -87,13 +87,15 @@ class Servers(unittest.TestCase):
 class Teardown(unittest.TestCase):
     def test_nothing_runs_or_listens_afterwards(self):
         with Scratch() as scratch:
-            Peers(scratch)
-            self.assertTrue(descendants())
+            peers = Peers(scratch)
+            started = [peers.postfix.process, peers.dovecot.process]
+            self.assertTrue(all(process.alive() for process in started))
             path = scratch.path
+        self.assertFalse(any(process.alive() for process in started))
         self.assertEqual(descendants(), [])
         self.assertEqual([port for port in held() if listening(port)], [])
         self.assertFalse(os.path.exists(path))
 
 
 if __name__ == '__main__':
-    unittest.main()
+    main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Runs the test programs of this folder, a few at a time, and counts.
+
+usage: run.py [--logs DIRECTORY] [--jobs N] [NAME...]
+
+Each program's output goes to DIRECTORY/NAME.log; one line a program is
+printed, and at the end "PASSED FAILED SKIPPED" as three numbers to the file
+DIRECTORY/counts.
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WITHIN = 420        # seconds for one program; the slowest takes a third of it
+GRACE = 20          # to stop its servers after that
+
+
+def run(name, logs):
+    """(passed, failed, skipped, seconds)"""
+    counts, log = (os.path.join(logs, name + end) for end in ('.counts', '.log'))
+    if os.path.exists(counts):
+        os.remove(counts)
+    began = time.monotonic()
+    with open(log, 'w') as out:
+        program = subprocess.Popen(
+            [sys.executable, os.path.join(HERE, name + '.py')], stdin=subprocess.DEVNULL,
+            stdout=out, stderr=out, env=dict(os.environ, MAILFLOW_COUNTS=counts))
+        try:
+            program.wait(WITHIN)
+        except subprocess.TimeoutExpired:
+            out.write('\nnot ended within %d s\n' % WITHIN)
+            program.send_signal(signal.SIGTERM)
+            try:
+                program.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                program.wait()
+    try:
+        with open(counts) as f:
+            passed, failed, skipped = map(int, f.read().split())
+    except (OSError, ValueError):
+        passed, failed, skipped = 0, 1, 0
+    if program.returncode != 0 and not failed:
+        failed = 1
+    return passed, failed, skipped, time.monotonic() - began
+
+
+def main():
+    parse = argparse.ArgumentParser()
+    parse.add_argument('--logs', default='.')
+    parse.add_argument('--jobs', type=int, default=3)
+    parse.add_argument('names', nargs='*')
+    args = parse.parse_args()
+    os.makedirs(args.logs, exist_ok=True)
+    names = [os.path.basename(name).removesuffix('.py') for name in args.names]
+    names = names or sorted(os.path.basename(path)[:-3]
+                            for path in glob.glob(os.path.join(HERE, 'test_*.py')))
+    totals = [0, 0, 0]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        todo = {pool.submit(run, name, args.logs): name for name in names}
+        for done in concurrent.futures.as_completed(todo):
+            passed, failed, skipped, seconds = done.result()
+            totals = [a + b for a, b in zip(totals, (passed, failed, skipped))]
+            word = '%d FAILED, see %s.log' % (
+                failed, os.path.join(args.logs, todo[done])) if failed else 'ok'
+            print('  %-28s %3d passed  %5.1f s  %s' % (todo[done], passed, seconds, word),
+                  flush=True)
+    with open(os.path.join(args.logs, 'counts'), 'w') as f:
+        f.write('%d %d %d\n' % tuple(totals))
+    return 1 if totals[1] or not totals[0] else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
