@@ -26,7 +26,7 @@ enum episode_event {
 	EPISODE_EV_ACCEPT,	/* a 250 to the dot in our own session */
 	EPISODE_EV_DELIVERED,	/* arrival of a probe of the current run */
 	EPISODE_EV_BLIND,	/* we could not look */
-	EPISODE_EV_REMIND,	/* a reminder is due */
+	EPISODE_EV_REMIND,	/* a reminder is due, or the end of fail_for */
 	EPISODE_EV_WINDOW,	/* a maintenance window begins or ends */
 	EPISODE_EVENTS
 };
@@ -40,10 +40,10 @@ enum episode_origin {
 };
 
 /* What is owed to people after a step; bits, told in this order. */
-#define EPISODE_OWES_FAILING	0x1
-#define EPISODE_OWES_REMINDER	0x2
-#define EPISODE_OWES_ACCEPTING	0x4
-#define EPISODE_OWES_DELIVERED	0x8
+#define EPISODE_OWES_FAILING	0x1U
+#define EPISODE_OWES_REMINDER	0x2U
+#define EPISODE_OWES_ACCEPTING	0x4U
+#define EPISODE_OWES_DELIVERED	0x8U
 
 #define EPISODE_SCOPE	320
 #define EPISODE_ROUTES	512
@@ -58,14 +58,16 @@ struct episode {
 	unsigned		 accepts;	/* in a row: the current run */
 	unsigned		 refusals;	/* misses in all */
 	unsigned		 swings;	/* FAILING entered */
-	unsigned		 reminders;	/* sent since it last failed */
+	unsigned		 reminders;	/* since failing was last told */
 	bool			 acked;
-	int64_t			 first_miss_ms;	/* wall, as all below; 0: none */
-	int64_t			 opened_ms;	/* became FAILING */
-	int64_t			 failing_notice_ms;	/* the notice was owed */
+	/* Wall milliseconds, 0: none. */
+	int64_t			 first_miss_ms;	/* of the doubt that last led here */
+	int64_t			 opened_ms;	/* first became FAILING */
+	int64_t			 failing_notice_ms;	/* first owed */
 	int64_t			 run_ms;	/* first accept of the run */
-	int64_t			 accepting_ms;
-	int64_t			 delivered_ms;	/* closed */
+	int64_t			 accepting_ms;	/* of this swing */
+	int64_t			 delivered_ms;	/* QUIET: closed; FAILING: the run's
+						 * arrival has been learnt already */
 	int64_t			 last_miss_ms;
 	int64_t			 remind_ms;	/* next reminder; 0: none */
 	int64_t			 tell_ms;	/* damped recovery due; 0: none */
@@ -73,7 +75,7 @@ struct episode {
 	int64_t			 max_delay_ms;	/* of probes it delayed */
 	char			 closed_by[TOKEN_SIZE];	/* the probe that proved it */
 	char			 sentinel[TOKEN_SIZE];	/* the probe being retried */
-	char			 alerts[65];	/* the alerts section that hears */
+	char			 alerts[EPISODE_ROUTES];	/* sections that hear, by space */
 	char			 routes[EPISODE_ROUTES];	/* names, by space */
 	enum stage		 stage;		/* of the last miss */
 	int			 code;
@@ -95,13 +97,30 @@ struct episode_limits {
 /*
  * Moves e by one event that happened at now_ms (wall).  Returns what is owed
  * now (EPISODE_OWES_* bits).  The policy is one table, states by events.
+ *
+ * The caller gives ACCEPT only for the scope that the accept speaks about,
+ * and DELIVERED only for an arrival that proves something: of a probe
+ * accepted in the current run or, where no accept can be seen (age, bounces,
+ * blindness), of one handed over after the last miss.  It sets closed_by
+ * first.  From the second swing on what recovery owes waits in owed until
+ * tell_ms; a relapse before that drops it, and then owes no second *failing*:
+ * what people were last told is true again.
  */
 unsigned	 episode_step(struct episode *e, enum episode_event,
 		    const struct episode_limits *, int64_t now_ms);
 
-/* What damping held back until now_ms. */
+/* What damping held back until now_ms; cleared by being returned. */
 unsigned	 episode_settled(struct episode *e,
 		    const struct episode_limits *, int64_t now_ms);
+
+/* Trouble of another class on the same scope: the run of accepts is over. */
+void		 episode_break_run(struct episode *e);
+
+/* People may have been told: FAILING or ACCEPTING. */
+bool		 episode_is_open(const struct episode *e);
+
+/* When the trouble began, over all swings. */
+int64_t		 episode_since_ms(const struct episode *e);
 
 const char	*episode_state_name(enum episode_state);
 enum episode_state episode_state_of(const char *);

@@ -11,22 +11,34 @@
  * event of the episode table.  Pure.
  *
  * Scopes are words: "system HOST", "recipient ADDRESS", "route NAME",
- * "mailbox NAME", "monitor".
+ * "mailbox NAME", "monitor".  Hosts and addresses are in lower case.
  */
 struct judgement {
 	char			 scope[EPISODE_SCOPE];	/* "" : nothing to move */
 	enum outcome_class	 class;
 	enum episode_event	 event;
+	enum episode_origin	 origin;
+};
+
+/* From the widest to the narrowest. */
+enum scope_kind {
+	SCOPE_MONITOR,
+	SCOPE_SYSTEM,
+	SCOPE_RECIPIENT,
+	SCOPE_ROUTE,
+	SCOPE_MAILBOX,
+	SCOPES
 };
 
 /*
- * One attempt.  A failed one gives MISS (or BLIND) for its scope and class;
- * an accepted one gives ACCEPT with class NONE and the system's scope: the
- * caller applies it to every open episode that the accept speaks about
- * (judge_covers()).
+ * One attempt, ended at now_ms (wall).  A failed one gives MISS (or BLIND)
+ * for its scope and class; an accepted one gives ACCEPT with class NONE and
+ * the system's scope: the caller applies it to every open episode that the
+ * accept speaks about (judge_speaks()).  Greylisting is no miss before the
+ * alerts section's greylist_grace since the probe's first attempt.
  */
-void	 judge_attempt(const struct route *, const struct outcome *,
-	    struct judgement *);
+void	 judge_attempt(const struct route *, const struct probe *,
+	    const struct outcome *, int64_t now_ms, struct judgement *);
 
 /* A probe older than late_after since its 250: MISS for `undelivered`. */
 void	 judge_age(const struct route *, struct judgement *);
@@ -36,11 +48,29 @@ void	 judge_mailbox(const char *mailbox, struct judgement *);
 
 /*
  * The system an outcome speaks about: the server's system name if set apart
- * from its host, else the host spoken to, else the server's host.
+ * from its host, else the host spoken to, else the server's host.  "" when
+ * none of them is known: a server found by MX, before it was looked up.
  */
 const char *judge_system(const struct server *, const char *host);
 
 /* Does a probe of this route go through the trouble of scope? */
 bool	 judge_covers(const char *scope, const struct route *);
+
+/*
+ * Does a 250 to the dot from host, on this route, say anything about scope?
+ * Another system's 250 does not.
+ */
+bool	 judge_speaks(const char *scope, const struct route *,
+	    const char *host);
+
+/* Does what this mailbox holds, or cannot show, belong to the route? */
+bool	 judge_watches(const char *mailbox, const struct route *);
+
+/* The kind of a scope, and the name behind it ("" for the monitor). */
+enum scope_kind	 judge_scope(const char *scope, const char **name_r);
+
+/* The thresholds of an episode: alerts NULL means the defaults. */
+void	 judge_limits(const struct alerts *, const struct episode *,
+	    struct episode_limits *);
 
 #endif

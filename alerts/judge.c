@@ -1,0 +1,290 @@
+#include "alerts/judge.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+static const char *const kinds[SCOPES] = {
+	[SCOPE_MONITOR]		= "monitor",
+	[SCOPE_SYSTEM]		= "system",
+	[SCOPE_RECIPIENT]	= "recipient",
+	[SCOPE_ROUTE]		= "route",
+	[SCOPE_MAILBOX]		= "mailbox",
+};
+
+/* Whose trouble a class is, once the session came as far as MAIL. */
+static const enum scope_kind scope_of[CLASSES] = {
+	[CLASS_NONE]		= SCOPE_ROUTE,
+	[CLASS_ACCEPTED]	= SCOPE_SYSTEM,
+	[CLASS_SYSTEM_FULL]	= SCOPE_SYSTEM,
+	[CLASS_MAILBOX_FULL]	= SCOPE_RECIPIENT,
+	[CLASS_CONGESTION]	= SCOPE_SYSTEM,
+	[CLASS_GREYLISTING]	= SCOPE_ROUTE,
+	[CLASS_RATE_LIMIT]	= SCOPE_SYSTEM,
+	[CLASS_SIZE]		= SCOPE_ROUTE,
+	[CLASS_POLICY]		= SCOPE_ROUTE,
+	[CLASS_NO_SUCH_USER]	= SCOPE_RECIPIENT,
+	[CLASS_AUTH]		= SCOPE_SYSTEM,
+	[CLASS_TLS]		= SCOPE_SYSTEM,
+	[CLASS_DNS]		= SCOPE_SYSTEM,
+	[CLASS_NETWORK]		= SCOPE_SYSTEM,
+	[CLASS_UNCERTAIN]	= SCOPE_ROUTE,
+	[CLASS_UNDELIVERED]	= SCOPE_ROUTE,
+	[CLASS_OTHER]		= SCOPE_ROUTE,
+	[CLASS_BLIND]		= SCOPE_SYSTEM,
+};
+
+/* Where a route names no alerts section; as the manual gives them. */
+static const struct alerts defaults = {
+	.full_after = 1,
+	.fail_after = 2,
+	.fail_for_ms = 5 * 60 * 1000,
+	.greylist_grace_ms = 60 * 60 * 1000,
+	.blind_after_ms = 10 * 60 * 1000,
+	.accept_after = 2,
+	.settle_ms = 30 * 60 * 1000,
+};
+
+static const struct alerts *
+or_defaults(const struct alerts *a)
+{
+	return (a != NULL ? a : &defaults);
+}
+
+/* Names of hosts and addresses differ neither by case nor by a last dot. */
+static void
+plain(char *s)
+{
+	size_t	n = strlen(s);
+
+	if (n > 1 && s[n - 1] == '.')
+		s[n - 1] = '\0';
+	for (; *s != '\0'; s++)
+		if (*s >= 'A' && *s <= 'Z')
+			*s = (char)(*s - 'A' + 'a');
+}
+
+static void
+scope_set(struct judgement *j, enum scope_kind kind, const char *name)
+{
+	char	clean[EPISODE_SCOPE];
+
+	text_clean(clean, sizeof clean, name, strlen(name));
+	if (kind == SCOPE_SYSTEM || kind == SCOPE_RECIPIENT)
+		plain(clean);
+	text_copy(j->scope, sizeof j->scope, kinds[kind]);
+	if (kind == SCOPE_MONITOR)
+		return;
+	text_append(j->scope, sizeof j->scope, " ");
+	text_append(j->scope, sizeof j->scope, clean);
+}
+
+static bool
+same_scope(const char *scope, enum scope_kind kind, const char *name)
+{
+	struct judgement	j;
+
+	if (name[0] == '\0' && kind != SCOPE_MONITOR)
+		return (false);
+	scope_set(&j, kind, name);
+	return (strcmp(j.scope, scope) == 0);
+}
+
+const char *
+judge_system(const struct server *s, const char *host)
+{
+	if (s->system[0] != '\0' && strcasecmp(s->system, s->host) != 0)
+		return (s->system);
+	return (host[0] != '\0' ? host : s->host);
+}
+
+/* The domain that MX hosts are looked up for. */
+static const char *
+mail_domain(const struct route *r)
+{
+	const char	*at;
+
+	if (r->server->domain[0] != '\0')
+		return (r->server->domain);
+	at = strrchr(r->to, '@');
+	return (at != NULL ? at + 1 : r->to);
+}
+
+/* Looking up the domain's MX is the domain's trouble, whatever host serves it. */
+static bool
+looks_up(const char *scope, const struct route *r)
+{
+	return (r->server->mx != MX_NONE &&
+	    same_scope(scope, SCOPE_SYSTEM, mail_domain(r)));
+}
+
+static void
+scope_system(struct judgement *j, const struct route *r, const char *host)
+{
+	const char	*system = judge_system(r->server, host);
+
+	/* No host was found: the trouble is the domain's. */
+	scope_set(j, SCOPE_SYSTEM,
+	    system[0] != '\0' ? system : mail_domain(r));
+}
+
+static bool
+in_grace(const struct route *r, const struct probe *p, int64_t now_ms)
+{
+	int64_t	first = p->first_attempt.wall_ms;
+
+	return (first == 0 ||
+	    now_ms - first < or_defaults(r->alerts)->greylist_grace_ms);
+}
+
+static void
+judge_miss(const struct route *r, const struct outcome *o,
+    struct judgement *j)
+{
+	j->event = EPISODE_EV_MISS;
+	j->class = o->class == CLASS_NONE || o->class == CLASS_ACCEPTED ||
+	    o->class == CLASS_BLIND ? CLASS_OTHER : o->class;
+	/* Before MAIL nothing was said about a message or a person. */
+	switch (o->stage < STAGE_MAIL ? SCOPE_SYSTEM : scope_of[j->class]) {
+	case SCOPE_RECIPIENT:
+		scope_set(j, SCOPE_RECIPIENT, r->to);
+		break;
+	case SCOPE_ROUTE:
+		scope_set(j, SCOPE_ROUTE, r->name);
+		break;
+	case SCOPE_SYSTEM:
+	case SCOPE_MONITOR:
+	case SCOPE_MAILBOX:
+	case SCOPES:
+		scope_system(j, r, o->host);
+		break;
+	}
+}
+
+void
+judge_attempt(const struct route *r, const struct probe *p,
+    const struct outcome *o, int64_t now_ms, struct judgement *j)
+{
+	memset(j, 0, sizeof *j);
+	if (o->verdict == VERDICT_ACCEPTED) {
+		j->event = EPISODE_EV_ACCEPT;
+		scope_system(j, r, o->host);
+	} else if (o->blind) {
+		j->event = EPISODE_EV_BLIND;
+		j->class = CLASS_BLIND;
+		scope_system(j, r, o->host);
+	} else if (o->class != CLASS_GREYLISTING || !in_grace(r, p, now_ms)) {
+		judge_miss(r, o, j);
+	}
+}
+
+void
+judge_age(const struct route *r, struct judgement *j)
+{
+	memset(j, 0, sizeof *j);
+	j->event = EPISODE_EV_MISS;
+	j->class = CLASS_UNDELIVERED;
+	j->origin = EPISODE_BY_AGE;
+	scope_set(j, SCOPE_ROUTE, r->name);
+}
+
+void
+judge_mailbox(const char *mailbox, struct judgement *j)
+{
+	memset(j, 0, sizeof *j);
+	j->event = EPISODE_EV_BLIND;
+	j->class = CLASS_BLIND;
+	scope_set(j, SCOPE_MAILBOX, mailbox);
+}
+
+enum scope_kind
+judge_scope(const char *scope, const char **name_r)
+{
+	const char	*space = strchr(scope, ' ');
+	size_t		 n = space != NULL ? (size_t)(space - scope) :
+			    strlen(scope);
+
+	*name_r = space != NULL ? space + 1 : "";
+	for (size_t i = 0; i < SCOPES; i++)
+		if (strlen(kinds[i]) == n && strncmp(kinds[i], scope, n) == 0)
+			return ((enum scope_kind)i);
+	return (SCOPES);
+}
+
+bool
+judge_watches(const char *mailbox, const struct route *r)
+{
+	return (strcmp(r->mailbox->name, mailbox) == 0 ||
+	    (r->bounces != NULL && strcmp(r->bounces->name, mailbox) == 0));
+}
+
+bool
+judge_covers(const char *scope, const struct route *r)
+{
+	const char	*name;
+
+	switch (judge_scope(scope, &name)) {
+	case SCOPE_MONITOR:
+		return (true);
+	case SCOPE_SYSTEM:
+		return (looks_up(scope, r) || same_scope(scope, SCOPE_SYSTEM,
+		    judge_system(r->server, "")));
+	case SCOPE_RECIPIENT:
+		return (same_scope(scope, SCOPE_RECIPIENT, r->to));
+	case SCOPE_ROUTE:
+		return (same_scope(scope, SCOPE_ROUTE, r->name));
+	case SCOPE_MAILBOX:
+		return (judge_watches(name, r));
+	case SCOPES:
+		break;
+	}
+	return (false);
+}
+
+bool
+judge_speaks(const char *scope, const struct route *r, const char *host)
+{
+	const char	*name;
+
+	switch (judge_scope(scope, &name)) {
+	case SCOPE_SYSTEM:
+		return (looks_up(scope, r) || same_scope(scope, SCOPE_SYSTEM,
+		    judge_system(r->server, host)));
+	case SCOPE_RECIPIENT:
+		return (same_scope(scope, SCOPE_RECIPIENT, r->to));
+	case SCOPE_ROUTE:
+		return (same_scope(scope, SCOPE_ROUTE, r->name));
+	case SCOPE_MONITOR:
+	case SCOPE_MAILBOX:
+	case SCOPES:
+		break;
+	}
+	return (false);
+}
+
+/* One look is enough to see: blindness and age count time, not tries. */
+void
+judge_limits(const struct alerts *alerts, const struct episode *e,
+    struct episode_limits *lim)
+{
+	const struct alerts	*a = or_defaults(alerts);
+
+	*lim = (struct episode_limits){
+		.misses_to_fail = a->fail_after,
+		.fail_for_ms = a->fail_for_ms,
+		.accepts_to_mend = a->accept_after,
+		.settle_ms = a->settle_ms,
+	};
+	if (e->class == CLASS_SYSTEM_FULL) {
+		lim->misses_to_fail = a->full_after;
+		lim->fail_for_ms = 0;
+	} else if (e->class == CLASS_BLIND) {
+		lim->misses_to_fail = 1;
+		lim->fail_for_ms = a->blind_after_ms;
+	} else if (e->origin != EPISODE_BY_ATTEMPT) {
+		lim->misses_to_fail = 1;
+		lim->fail_for_ms = 0;
+	}
+}
