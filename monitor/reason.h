@@ -1,6 +1,7 @@
 #ifndef REASON_H
 #define REASON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "monitor/outcome.h"
@@ -40,6 +41,9 @@ const char	*reason_fate(enum outcome_class, enum verdict);
  * nothing to check on that side.
  */
 const char	*reason_check(enum outcome_class, enum verdict);
+
+/* How it differs from its neighbours: points as in reason_check(). */
+const char	*reason_apart(enum outcome_class);
 
 /*
  * What a registered enhanced status code (RFC 3463, RFC 5248 and the codes
