@@ -42,7 +42,8 @@ struct delivery {
 };
 
 /* Inserts a notice (sets its id) with a DUE delivery per recipient.  Owing
- * the same (episode, kind, number) again changes nothing and returns 0. */
+ * the same (episode, kind, number, alerts) again changes nothing and returns
+ * 0: each alerts section is told once.  episode 0 is none: a test. */
 int	 store_notice_owe(struct store *, struct notice *, char *const *to);
 int	 store_notice_get(struct store *, int64_t id, struct notice *);
 int	 store_delivery_put(struct store *, const struct delivery *);
