@@ -81,11 +81,16 @@ struct probe {
 	char			 note[PROBE_NOTE];
 };
 
+/* All zero, and "unknown" where that is not zero. */
 void		 probe_init(struct probe *);
 
+/* The words above in lower case; "" for PROBE_END_NONE. */
 const char	*probe_state_name(enum probe_state);
-enum probe_state probe_state_of(const char *);
 const char	*probe_end_name(enum probe_end);
+
+/* The members of those words.  An unknown word is PROBE_STATES, never some
+ * state that would send the mail again, and PROBE_END_NONE. */
+enum probe_state probe_state_of(const char *);
 enum probe_end	 probe_end_of(const char *);
 
 #endif

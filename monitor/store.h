@@ -20,7 +20,9 @@
  *
  * Functions that write or read return 0, or -1 when the store failed: the
  * reason is then in store_error(), the transaction is rolled back, and
- * store_commit() fails as well.
+ * store_commit() fails as well; the next turn starts anew.  Callbacks of the
+ * _each functions may write and may ask again, but for the history's, which
+ * only read.
  */
 
 struct store;
@@ -38,12 +40,17 @@ struct store	*store_open_reader(const char *directory, char *why_r,
 void		 store_close(struct store **);	/* rolls back what is open */
 
 int		 store_commit(struct store *);
-bool		 store_dirty(const struct store *);	/* something to commit */
+/* Something to commit, or a failure that store_commit() must clear. */
+bool		 store_dirty(const struct store *);
 const char	*store_error(const struct store *);
 /* Commits made since opening; for the bench and the tests. */
 uint64_t	 store_commits(const struct store *);
 
-/* The key that signs tokens; made at first start, a file of mode 0600. */
+/*
+ * The key that signs tokens; made at first start, a file of mode 0600.  One
+ * that others may read, or that is not whole, is refused: -1.  A
+ * reader never makes one.
+ */
 int		 store_key(struct store *, struct token_key *);
 
 /* probes */
@@ -96,7 +103,8 @@ int		 store_fact_each(struct store *, const char *kind,
 		    void (*)(void *arg, const char *name, int64_t value,
 		    const char *text), void *arg);
 
-/* Files of the CSV writer: how long each is, as of this commit. */
+/* Files of the CSV writer: how long each is, as of this commit; a negative
+ * length forgets the file. */
 
 int		 store_csv_put(struct store *, const char *file, int64_t length);
 int		 store_csv_get(struct store *, const char *file,
