@@ -152,6 +152,7 @@ struct config {
 	struct alerts	**alerts;
 	struct route	**routes;
 	struct window	**windows;
+	struct config_index	*index;		/* owned; for the look-ups */
 };
 
 /* By name; NULL if there is none. */

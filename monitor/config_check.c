@@ -1,0 +1,875 @@
+#include "monitor/config_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "monitor/mem.h"
+#include "monitor/secret.h"
+#include "monitor/value.h"
+
+/*
+ * From settings to the structs of route.h, and what must hold between them.
+ * A setting that was reported is bad; what depends on a bad one is not
+ * looked at, so that each mistake is told once and nothing follows from it.
+ */
+struct check {
+	struct document	*doc;
+	struct section	*top;		/* owned; what stands in no section */
+	struct section	*defaults;	/* borrowed; NULL: none */
+	char		 host_name[256];
+};
+
+static struct setting *
+setting(const struct section *s, const char *option)
+{
+	int	i = config_option_of(s->kind, option, strlen(option));
+
+	if (i == -1)
+		panic("no option %s", option);
+	return (&s->settings[i]);
+}
+
+static bool
+given(const struct section *s, const char *option)
+{
+	return (setting(s, option)->place.line != 0);
+}
+
+/* Where to point to: the option if it is there, else its section. */
+static struct place
+place_of(const struct section *s, const char *option)
+{
+	const struct setting	*set = setting(s, option);
+
+	return (set->place.line != 0 ? set->place : s->place);
+}
+
+/* True if none of the options, a list that ends with NULL, is bad. */
+static bool
+all_good(const struct section *s, const char *const *options)
+{
+	for (; *options != NULL; options++)
+		if (setting(s, *options)->bad)
+			return (false);
+	return (true);
+}
+
+#define GOOD(s, ...)	all_good((s), (const char *const []){ __VA_ARGS__, NULL })
+
+/* Reports an option, once. */
+#define MISTAKE(c, s, option, ...) do {					\
+	config_mistake((c)->doc, place_of((s), (option)), (option),	\
+	    __VA_ARGS__);						\
+	setting((s), (option))->bad = true;				\
+} while (0)
+
+/*
+ * Files that are named
+ */
+
+static void
+check_ca_file(struct check *c, struct section *s, const char *path)
+{
+	struct stat	st;
+
+	if (*path == '\0' || !GOOD(s, "ca_file"))
+		return;
+	if (access(path, R_OK) == -1 || stat(path, &st) == -1)
+		MISTAKE(c, s, "ca_file", "%s: %m", path);
+	else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		MISTAKE(c, s, "ca_file", "%s: not a file of certificates",
+		    path);
+}
+
+static void
+check_secret_file(struct check *c, struct section *s,
+    const struct secret_source *source)
+{
+	const char	*option = source->password_file[0] != '\0' ?
+			    "password_file" : "credential";
+	char		*buf, path[4096], why[160];
+
+	if (source->password_file[0] == '\0' && source->credential[0] == '\0')
+		return;
+	if (secret_path(source, path, sizeof path, why, sizeof why) == -1) {
+		/* Only the service manager's own start has the folder. */
+		config_warning(c->doc, place_of(s, option), option,
+		    "not checked: %s", why);
+		return;
+	}
+	buf = mem_alloc(SECRET_MAX + 1);
+	if (secret_read(source, buf, SECRET_MAX + 1, why, sizeof why) == -1)
+		MISTAKE(c, s, option, "%s: %s", path, why);
+	mem_wipe(buf, SECRET_MAX + 1);
+	mem_free(buf);
+}
+
+/*
+ * Servers and mailboxes
+ */
+
+static const char *const secrets[] = {
+	"password_file", "password_command", "token_command", "credential",
+	NULL
+};
+
+/* How many sources are set, the last of them in *last_r. */
+static unsigned
+count_secrets(const struct section *s, const char **last_r)
+{
+	unsigned	n = 0;
+	size_t		i;
+
+	for (i = 0; secrets[i] != NULL; i++) {
+		if (given(s, secrets[i]) &&
+		    setting(s, secrets[i])->values[0][0] != '\0') {
+			*last_r = secrets[i];
+			n++;
+		}
+	}
+	return (n);
+}
+
+static void
+check_secret(struct check *c, struct section *s, const char *user,
+    const struct secret_source *source)
+{
+	const char	*last = NULL;
+	unsigned	 n;
+
+	if (!all_good(s, secrets) || !GOOD(s, "user"))
+		return;
+	n = count_secrets(s, &last);
+	if (*user == '\0' && n > 0)
+		MISTAKE(c, s, last, "is of no use without user");
+	else if (*user != '\0' && n == 0)
+		MISTAKE(c, s, "user", "needs one of password_file, "
+		    "password_command, token_command and credential");
+	else if (n > 1)
+		MISTAKE(c, s, last, "one secret is enough: another of "
+		    "password_file, password_command, token_command and "
+		    "credential is set");
+	else
+		check_secret_file(c, s, source);
+}
+
+/* A password goes to nobody who has not shown who he is. */
+static void
+check_exposure(struct check *c, struct section *s, const char *user,
+    enum tls_mode tls, bool insecure)
+{
+	const char	*at = given(s, "tls") ? "tls" : "user";
+
+	if (*user == '\0' || insecure || tls == TLS_STARTTLS ||
+	    tls == TLS_IMPLICIT ||
+	    !GOOD(s, "user", "tls", "insecure_auth"))
+		return;
+	MISTAKE(c, s, at, "the password would travel without verified TLS: "
+	    "use starttls or implicit, or set insecure_auth = true");
+}
+
+/* The family of a source address must be one that is wanted. */
+static void
+check_source(struct check *c, struct section *s, const char *address,
+    enum address_family family)
+{
+	const char	*why;
+	bool		 v6;
+
+	if (*address == '\0' || !GOOD(s, "source_address", "family") ||
+	    value_ip(address, &v6, &why) == -1)
+		return;
+	if (family == (v6 ? FAMILY_IPV4 : FAMILY_IPV6))
+		MISTAKE(c, s, "source_address",
+		    "is not of the family that is asked for");
+}
+
+static void
+replace(char **field, const char *value)
+{
+	mem_free(*field);
+	*field = mem_strdup(value);
+}
+
+/* A server's port when none is given (RFC 5321, RFC 6409, RFC 8314). */
+static uint16_t
+server_port(const struct server *v)
+{
+	if (v->mx != MX_NONE)
+		return (25);
+	switch (v->tls) {
+	case TLS_NONE:
+	case TLS_OPPORTUNISTIC:
+		return (25);
+	case TLS_STARTTLS:
+		return (587);
+	case TLS_IMPLICIT:
+		return (465);
+	}
+	return (25);
+}
+
+static void
+check_server(struct check *c, struct section *s)
+{
+	struct server	*v = s->built;
+
+	if (!given(s, "tls"))
+		v->tls = v->mx == MX_NONE ? TLS_STARTTLS : TLS_OPPORTUNISTIC;
+	if (!given(s, "port"))
+		v->port = server_port(v);
+	if (v->helo[0] == '\0')
+		replace(&v->helo, c->host_name);
+	if (v->system[0] == '\0')
+		replace(&v->system, v->host);
+	if (GOOD(s, "host", "mx")) {
+		if (v->mx == MX_NONE && v->host[0] == '\0')
+			MISTAKE(c, s, "host", "must be set");
+		else if (v->mx != MX_NONE && v->host[0] != '\0')
+			MISTAKE(c, s, "host", "is of no use beside mx");
+		if (v->mx == MX_NONE && v->domain[0] != '\0' &&
+		    GOOD(s, "domain"))
+			MISTAKE(c, s, "domain", "is of no use without mx");
+	}
+	check_secret(c, s, v->user, &v->secret);
+	if (GOOD(s, "mx"))
+		check_exposure(c, s, v->user, v->tls, v->insecure_auth);
+	check_source(c, s, v->source_address, v->family);
+	check_ca_file(c, s, v->ca_file);
+}
+
+static void
+check_mailbox(struct check *c, struct section *s)
+{
+	struct mailbox	*m = s->built;
+
+	if (!given(s, "port"))
+		m->port = m->tls == TLS_IMPLICIT ? 993 : 143;
+	if (GOOD(s, "host", "maildir")) {
+		if (m->host[0] == '\0' && m->maildir[0] == '\0')
+			MISTAKE(c, s, "host", "must be set");
+		else if (m->host[0] != '\0' && m->maildir[0] != '\0')
+			MISTAKE(c, s, "maildir", "is of no use beside host");
+	}
+	if (GOOD(s, "user", "maildir") && m->maildir[0] == '\0' &&
+	    m->user[0] == '\0')
+		MISTAKE(c, s, "user", "must be set");
+	if (m->junk[0] == '\0')
+		replace(&m->junk, "none");
+	check_secret(c, s, m->user, &m->secret);
+	check_exposure(c, s, m->user, m->tls, m->insecure_auth);
+	check_source(c, s, m->source_address, m->family);
+	check_ca_file(c, s, m->ca_file);
+}
+
+/*
+ * Routes
+ */
+
+static int64_t
+smaller(int64_t a, int64_t b)
+{
+	return (a < b ? a : b);
+}
+
+static int64_t
+larger(int64_t a, int64_t b)
+{
+	return (a > b ? a : b);
+}
+
+/*
+ * warn_after <= late_after <= lost_after.  A limit that nobody set gives way
+ * to those that are; only what was written can contradict itself.
+ */
+static void
+check_limits(struct check *c, struct section *s)
+{
+	struct route	*r = s->built;
+	bool		 warn = given(s, "warn_after");
+	bool		 late = given(s, "late_after");
+	bool		 lost = given(s, "lost_after");
+
+	if (!GOOD(s, "warn_after", "late_after", "lost_after"))
+		return;
+	if (!late && warn)
+		r->late_after_ms = larger(r->late_after_ms, r->warn_after_ms);
+	if (!late && lost)
+		r->late_after_ms = smaller(r->late_after_ms, r->lost_after_ms);
+	if (!warn)
+		r->warn_after_ms = smaller(r->warn_after_ms, r->late_after_ms);
+	if (!lost)
+		r->lost_after_ms = larger(r->lost_after_ms, r->late_after_ms);
+	if (r->warn_after_ms > r->late_after_ms)
+		MISTAKE(c, s, "warn_after", "is longer than %s",
+		    late ? "late_after" : "lost_after");
+	else if (r->late_after_ms > r->lost_after_ms)
+		MISTAKE(c, s, "late_after", "is longer than lost_after");
+}
+
+static void
+must_be_set(struct check *c, struct section *s, const char *option)
+{
+	const struct setting	*set = setting(s, option);
+
+	if (!set->bad && (set->place.line == 0 || set->values[0][0] == '\0'))
+		MISTAKE(c, s, option, "must be set");
+}
+
+static void
+check_route(struct check *c, struct section *s)
+{
+	must_be_set(c, s, "server");
+	must_be_set(c, s, "from");
+	must_be_set(c, s, "to");
+	must_be_set(c, s, "mailbox");
+	check_limits(c, s);
+}
+
+/* Alerts that a route does not name: "default", or the only ones. */
+static struct section *
+usual_alerts(const struct document *doc, size_t *count_r)
+{
+	struct section	*only = NULL, *usual;
+	size_t		 i;
+
+	*count_r = 0;
+	for (i = 0; i < doc->section_count; i++)
+		if (doc->sections[i]->kind == KIND_ALERTS) {
+			only = doc->sections[i];
+			++*count_r;
+		}
+	usual = config_find(doc, KIND_ALERTS, "default");
+	return (usual != NULL ? usual : *count_r == 1 ? only : NULL);
+}
+
+static void
+assign_alerts(struct check *c)
+{
+	struct document	*doc = c->doc;
+	size_t		 i, count;
+	struct section	*usual = usual_alerts(doc, &count);
+
+	for (i = 0; i < doc->section_count; i++) {
+		struct section	*s = doc->sections[i];
+
+		if (s->kind != KIND_ROUTE || given(s, "alerts"))
+			continue;
+		if (usual != NULL) {
+			((struct route *)s->built)->alerts = usual->built;
+			continue;
+		}
+		config_warning(doc, place_of(s, "alerts"), "alerts", count == 0
+		    ? "there is no alerts section: nobody is told anything"
+		    : "there is no alerts section \"default\": nobody is told "
+		    "of this route");
+		if (count == 0)
+			return;
+	}
+}
+
+/*
+ * Alerts
+ */
+
+static void
+check_alerts(struct check *c, struct section *s)
+{
+	struct alerts	*a = s->built;
+
+	if (!GOOD(s, "to", "command"))
+		return;
+	if (a->to[0] == NULL) {
+		if (a->command[0] == '\0')
+			MISTAKE(c, s, "to", "must be set, or command");
+		return;
+	}
+	if (GOOD(s, "from") && a->from[0] == '\0')
+		MISTAKE(c, s, "from", "must be set");
+	if (GOOD(s, "servers") && a->servers[0] == NULL)
+		MISTAKE(c, s, "servers", "must name at least one server");
+}
+
+/* What the routes lead through and to, sorted and without repetition. */
+struct probed {
+	const char	**names;	/* owned list of borrowed */
+	size_t		  count;
+};
+
+static int
+compare_strings(const void *a, const void *b)
+{
+	return (strcasecmp(*(const char *const *)a, *(const char *const *)b));
+}
+
+/* The system that a route's server is, or its recipient's domain; "". */
+static const char *
+probed_system(const struct route *r)
+{
+	return (r->server != NULL ? r->server->system : "");
+}
+
+static const char *
+probed_domain(const struct route *r)
+{
+	return (value_address_domain(r->to));
+}
+
+static struct probed
+list_probed(const struct document *doc, const char *(*of)(const struct route *))
+{
+	struct probed	p;
+	size_t		i;
+
+	p = (struct probed){
+		.names = mem_alloc(doc->section_count * sizeof *p.names),
+	};
+	for (i = 0; i < doc->section_count; i++) {
+		const char	*name;
+
+		if (doc->sections[i]->kind != KIND_ROUTE)
+			continue;
+		name = of(doc->sections[i]->built);
+		if (*name != '\0')
+			p.names[p.count++] = name;
+	}
+	if (p.count > 0)
+		qsort(p.names, p.count, sizeof *p.names, compare_strings);
+	return (p);
+}
+
+static bool
+is_probed(const struct probed *p, const char *name)
+{
+	return (p->count > 0 && bsearch(&name, p->names, p->count,
+	    sizeof *p->names, compare_strings) != NULL);
+}
+
+/*
+ * An alert that needs the very server it is about does not arrive.  Servers
+ * of one system are one.
+ */
+static void
+check_alert_servers(struct check *c, struct section *s, const struct probed *p)
+{
+	const struct alerts	*a = s->built;
+	size_t			 i;
+
+	if (!GOOD(s, "servers", "allow_probed") || a->allow_probed)
+		return;
+	for (i = 0; a->servers[i] != NULL; i++) {
+		if (!is_probed(p, a->servers[i]->system))
+			continue;
+		MISTAKE(c, s, "servers", "\"%s\" is probed itself: alerts "
+		    "about it would be lost with it (or set allow_probed = "
+		    "true)", a->servers[i]->name);
+		return;
+	}
+}
+
+static void
+check_alert_domains(struct check *c, struct section *s, const struct probed *p)
+{
+	const struct alerts	*a = s->built;
+	size_t			 i;
+
+	if (!GOOD(s, "to", "command") || a->command[0] != '\0' ||
+	    a->to[0] == NULL)
+		return;
+	for (i = 0; a->to[i] != NULL; i++)
+		if (!is_probed(p, value_address_domain(a->to[i])))
+			return;
+	config_warning(c->doc, place_of(s, "to"), "to", "the domain of every "
+	    "recipient is probed itself: alerts may be lost with it; add one "
+	    "elsewhere, or a command");
+}
+
+static void
+check_all_alerts(struct check *c)
+{
+	struct probed	systems = list_probed(c->doc, probed_system);
+	struct probed	domains = list_probed(c->doc, probed_domain);
+	size_t		i;
+
+	for (i = 0; i < c->doc->section_count; i++) {
+		struct section	*s = c->doc->sections[i];
+
+		if (s->kind != KIND_ALERTS)
+			continue;
+		check_alert_servers(c, s, &systems);
+		check_alert_domains(c, s, &domains);
+	}
+	mem_free(systems.names);
+	mem_free(domains.names);
+}
+
+static void
+check_window(struct check *c, struct section *s)
+{
+	must_be_set(c, s, "from");
+	must_be_set(c, s, "to");
+}
+
+/*
+ * The top
+ */
+
+/* The first label of the host name in an instance's letters. */
+static void
+host_instance(const char *host, char *buf, size_t size)
+{
+	size_t	i, n = strcspn(host, ".");
+
+	for (i = 0; i < n && i < size - 1; i++) {
+		char	ch = host[i];
+
+		if (ch >= 'A' && ch <= 'Z')
+			ch = (char)(ch - 'A' + 'a');
+		buf[i] = ch;
+		if ((ch < 'a' || ch > 'z') && (ch < '0' || ch > '9'))
+			buf[i] = '-';
+	}
+	buf[i] = '\0';
+	if (i == 0)
+		snprintf(buf, size, "%s", "localhost");
+}
+
+static void
+check_directory(struct check *c, struct section *s, const char *option,
+    const char *path)
+{
+	if (GOOD(s, option) && *path == '\0')
+		MISTAKE(c, s, option, "must not be empty");
+}
+
+static void
+check_top(struct check *c, struct section *s)
+{
+	struct config	*g = s->built;
+	char		 instance[33];
+
+	if (g->instance[0] == '\0') {
+		host_instance(c->host_name, instance, sizeof instance);
+		replace(&g->instance, instance);
+	}
+	if (g->csv_directory[0] == '\0') {
+		mem_free(g->csv_directory);
+		g->csv_directory = mem_printf("%s/csv", g->state_directory);
+	}
+	check_directory(c, s, "state_directory", g->state_directory);
+	check_directory(c, s, "control", g->control);
+	if (GOOD(s, "control") && strlen(g->control) >=
+	    sizeof ((struct sockaddr_un *)NULL)->sun_path)
+		MISTAKE(c, s, "control",
+		    "the path is too long for a socket, at most 107");
+}
+
+static void	(*const checks[KINDS])(struct check *, struct section *) = {
+	[KIND_GLOBAL]	= check_top,
+	[KIND_SERVER]	= check_server,
+	[KIND_MAILBOX]	= check_mailbox,
+	[KIND_DEFAULTS]	= check_limits,
+	[KIND_ROUTE]	= check_route,
+	[KIND_ALERTS]	= check_alerts,
+	[KIND_WINDOW]	= check_window,
+};
+
+/*
+ * From settings to structs
+ */
+
+/* A name that leads nowhere is news only if nothing hides where it led. */
+static bool
+is_excused(const struct document *doc, enum kind kind, const char *name)
+{
+	size_t	i;
+
+	if (doc->lost || config_find(doc, kind, "") != NULL)
+		return (true);
+	for (i = 0; i < doc->orphan_count; i++)
+		if (strcmp(doc->orphans[i], name) == 0)
+			return (true);
+	return (false);
+}
+
+/* The struct of the section that is named; NULL if the setting is bad. */
+static void *
+resolve(struct check *c, struct setting *set, const struct option *o,
+    const char *name)
+{
+	enum kind	 kind = (enum kind)config_type_names(o->type);
+	struct section	*s = config_find(c->doc, kind, name);
+
+	if (s != NULL)
+		return (s->built);
+	if (!is_excused(c->doc, kind, name))
+		config_mistake(c->doc, set->place, o->name,
+		    "there is no %s \"%.64s\"", config_kinds[kind].name, name);
+	set->bad = true;
+	return (NULL);
+}
+
+static void
+resolve_setting(struct check *c, struct setting *set, const struct option *o,
+    void *field)
+{
+	struct server	**list;
+	size_t		  i;
+
+	if (!config_type_is_list(o->type)) {
+		if (set->values[0][0] != '\0')
+			*(void **)field = resolve(c, set, o, set->values[0]);
+		return;
+	}
+	list = mem_alloc((set->count + 1) * sizeof *list);
+	*(struct server ***)field = list;
+	for (i = 0; i < set->count; i++)
+		if ((list[i] = resolve(c, set, o, set->values[i])) == NULL)
+			return;
+}
+
+/* A field that nobody set, or that was set to nonsense. */
+static void
+fill(const struct option *o, void *field)
+{
+	config_free_value(o, field);
+	if (config_type_names(o->type) != -1 && config_type_is_list(o->type))
+		*(void **)field = mem_alloc(sizeof(void *));
+	else if (config_type_names(o->type) == -1)
+		config_parse_standard(o, field);
+}
+
+/* One option's field; what is wrong with its value is reported. */
+static void
+build_option(struct check *c, struct section *s, const struct option *o,
+    struct setting *set)
+{
+	void	*field = config_field(o, s->built);
+	char	 why[256];
+
+	if (set->place.line == 0 || set->bad) {
+		fill(o, field);
+		return;
+	}
+	if (config_parse_value(o, c->doc->files[set->place.file].folder,
+	    set->values, set->count, field, why, sizeof why) == -1) {
+		config_mistake(c->doc, set->place, o->name, "%s", why);
+		set->bad = true;
+		fill(o, field);
+		return;
+	}
+	if (config_later_value(s->kind, o, set->values, set->count)) {
+		config_mistake(c->doc, set->place, o->name,
+		    "not available yet");
+		set->bad = true;
+	}
+	if (config_type_names(o->type) == -1)
+		return;
+	if (set->bad)
+		fill(o, field);
+	else
+		resolve_setting(c, set, o, field);
+}
+
+static void
+build(struct check *c, struct section *s)
+{
+	const struct section_kind	*k = &config_kinds[s->kind];
+	size_t				 i;
+
+	for (i = 0; i < k->count; i++)
+		if (k->options[i].offset != NO_OFFSET)
+			build_option(c, s, &k->options[i], &s->settings[i]);
+}
+
+/* Takes over what a section does not set itself. */
+static void
+inherit(struct section *s, const struct section *from)
+{
+	size_t	i;
+
+	for (i = 0; i < config_kinds[s->kind].count; i++) {
+		if (s->settings[i].place.line != 0)
+			continue;
+		s->settings[i] = from->settings[i];
+		s->settings[i].inherited = true;
+	}
+}
+
+/*
+ * The top levels of all files are one.
+ */
+static void
+merge_tops(struct check *c)
+{
+	const struct section_kind	*k = &config_kinds[KIND_GLOBAL];
+	size_t				 f, i;
+
+	for (f = 0; f < c->doc->file_count; f++) {
+		struct section	*g = c->doc->files[f].global;
+
+		for (i = 0; i < k->count; i++) {
+			struct place	first = c->top->settings[i].place;
+
+			if (k->options[i].offset == NO_OFFSET ||
+			    g->settings[i].place.line == 0 ||
+			    g->settings[i].guessed || first.line == 0)
+				continue;
+			config_mistake(c->doc, g->settings[i].place,
+			    k->options[i].name, "given twice; first in %s, "
+			    "line %d", c->doc->files[first.file].name,
+			    first.line);
+			c->top->settings[i].bad = true;
+		}
+		inherit(c->top, g);
+	}
+}
+
+/* A title's form, and that it is the only one of its kind. */
+static void
+check_titles(struct document *doc)
+{
+	size_t		 i;
+	const char	*why;
+
+	for (i = 0; i < doc->section_count; i++) {
+		struct section	*s = doc->index[i], *first;
+
+		first = config_find(doc, s->kind, s->title);
+		if (s->bad)
+			continue;
+		if (config_kinds[s->kind].titled &&
+		    value_name(s->title, &why) == -1)
+			config_mistake(doc, s->place,
+			    config_kinds[s->kind].name, "\"%.64s\": %s",
+			    s->title, why);
+		else if (first != s)
+			config_mistake(doc, s->place,
+			    config_kinds[s->kind].name, "there is one%s%s "
+			    "already, in %s, line %d", s->title[0] != '\0' ?
+			    " named " : "", s->title,
+			    doc->files[first->place.file].name,
+			    first->place.line);
+	}
+}
+
+/* The structs themselves first, so that sections can lead to each other. */
+static void
+allocate(struct check *c)
+{
+	size_t	i;
+
+	c->top->built = mem_alloc(sizeof(struct config));
+	for (i = 0; i < c->doc->section_count; i++) {
+		struct section	*s = c->doc->sections[i];
+
+		s->built = mem_alloc(config_kinds[s->kind].size);
+		*(char **)s->built = mem_strdup(s->title);
+	}
+}
+
+static void
+build_all(struct check *c)
+{
+	struct document	*doc = c->doc;
+	size_t		 i;
+
+	build(c, c->top);
+	c->defaults = config_find(doc, KIND_DEFAULTS, "");
+	if (c->defaults != NULL)
+		build(c, c->defaults);
+	for (i = 0; i < doc->section_count; i++) {
+		struct section	*s = doc->sections[i];
+
+		if (s == c->defaults)
+			continue;
+		if (s->kind == KIND_ROUTE && c->defaults != NULL)
+			inherit(s, c->defaults);
+		build(c, s);
+	}
+}
+
+static void
+check_all(struct check *c)
+{
+	struct document	*doc = c->doc;
+	size_t		 i, routes = 0;
+
+	check_top(c, c->top);
+	for (i = 0; i < doc->section_count; i++) {
+		struct section	*s = doc->sections[i];
+
+		routes += s->kind == KIND_ROUTE;
+		if (config_later_kind(s->kind))
+			config_mistake(doc, s->place,
+			    config_kinds[s->kind].name, "not available yet");
+		else
+			checks[s->kind](c, s);
+	}
+	assign_alerts(c);
+	check_all_alerts(c);
+	if (routes == 0 && !doc->lost)
+		config_mistake(doc, (struct place){ .file = 0, .line = 1 },
+		    "route", "there is none: nothing to watch");
+}
+
+/* Moves the structs of one kind into a list, NULL-terminated; owned. */
+static void **
+collect(struct document *doc, enum kind kind, struct config *config)
+{
+	void	**list = mem_alloc((doc->section_count + 1) * sizeof *list);
+	size_t	  i, n = 0;
+
+	for (i = 0; i < doc->section_count; i++) {
+		if (doc->sections[i]->kind != kind)
+			continue;
+		list[n++] = doc->sections[i]->built;
+		doc->sections[i]->built = NULL;
+	}
+	config_sort(config, kind, list, n);
+	return (mem_grow(list, n + 1, sizeof *list));
+}
+
+static struct config *
+assemble(struct check *c, const char *file)
+{
+	struct config	*config = c->top->built;
+
+	c->top->built = NULL;
+	config->file = mem_strdup(file);
+	config->servers = (struct server **)collect(c->doc, KIND_SERVER, config);
+	config->mailboxes = (struct mailbox **)collect(c->doc, KIND_MAILBOX,
+	    config);
+	config->alerts = (struct alerts **)collect(c->doc, KIND_ALERTS, config);
+	config->routes = (struct route **)collect(c->doc, KIND_ROUTE, config);
+	config->windows = (struct window **)collect(c->doc, KIND_WINDOW, config);
+	return (config);
+}
+
+struct config *
+config_check(struct document *doc, const char *file)
+{
+	struct check	 c = { .doc = doc };
+	struct config	*config = NULL;
+	const char	*why;
+
+	if (gethostname(c.host_name, sizeof c.host_name - 1) == -1 ||
+	    value_host(c.host_name, &why) == -1)
+		snprintf(c.host_name, sizeof c.host_name, "%s", "localhost");
+	c.top = config_section_new(KIND_GLOBAL,
+	    (struct place){ .file = 0, .line = 1 });
+	merge_tops(&c);
+	config_index(doc);
+	check_titles(doc);
+	allocate(&c);
+	build_all(&c);
+	check_all(&c);
+	if (!doc->failed)
+		config = assemble(&c, file);
+	config_section_free(c.top);
+	return (config);
+}
