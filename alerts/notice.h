@@ -37,27 +37,54 @@ struct notice {
 	int64_t			 owed_ms;	/* wall */
 };
 
+/*
+ * The local time of a moment (wall) in a zone of the TZ database, into
+ * buf[size]; "" if the zone is not known.  alerts/zone.h has the real one.
+ */
+typedef void	(*notice_local)(const char *timezone, int64_t wall_ms,
+		    char *buf, size_t size);
+
 /* What a notice wants to say beyond the episode itself. */
 struct notice_facts {
 	const char	*instance;
+	const char	*alerts;		/* the section it goes out by */
 	const char	*timezone;		/* for local times */
-	const char	*proof_token;		/* delivered: the probe, or "" */
-	const char	*proof_folder;
+	notice_local	 local;			/* NULL: UTC only */
+	const char	*proof_folder;		/* delivered: or "" */
 	int64_t		 proof_latency_ms;	/* STAMP_NO_SPAN: unknown */
 	const char	*transcript;		/* failing: or "" */
 	bool		 mailbox_blind;		/* delivery cannot be confirmed */
 };
 
-/* Writes subject, body and ids for a notice of kind about e. */
+/*
+ * Writes everything but id for a notice of kind about e.  number follows
+ * from the episode's swings and reminders, so that the same notice always
+ * has the same number and Message-ID.  For NOTICE_TEST e is NULL.  Foreign
+ * text is made harmless: no byte of it can begin a header or a line of ours.
+ */
 void	 notice_write(struct notice *, enum notice_kind,
 	    const struct episode *e, const struct notice_facts *,
 	    int64_t now_ms);
 
+/* A sentence in front of the body, as a paragraph of its own. */
+void	 notice_prefix(struct notice *, const char *sentence);
+
+/* "43 min 20 s": the two largest units; "less than 1 s". */
+#define NOTICE_SPAN	48
+const char	*notice_span(int64_t span_ms, char buf[static NOTICE_SPAN]);
+
+/* "2026-01-31 12:00:00 UTC"; "" for 0. */
+#define NOTICE_TIME	32
+const char	*notice_utc(int64_t wall_ms, char buf[static NOTICE_TIME]);
+
 /*
- * The whole message to one recipient, CRLF, ready for a job: Date, From, To,
- * Subject, Message-ID, In-Reply-To/References, Auto-Submitted, body in
- * 8bit UTF-8 or quoted-printable when the server lacks 8BITMIME: always
- * quoted-printable if not ASCII.  Bytes written, 0 if it does not fit.
+ * The whole message to one recipient, CRLF, ready for a job (RFC 5322, 2045,
+ * 3834): Date, From, To, Subject, Message-ID, In-Reply-To and References to
+ * the episode's first notice, Auto-Submitted; the body as it is, or
+ * quoted-printable if it is not ASCII or has a line over 76 columns.  A body
+ * that does not fit into buf[size] is cut and says so.  Bytes written,
+ * without the NUL; 0 if not even the header fits or an address holds
+ * controls.
  */
 size_t	 notice_message(const struct notice *, const char *from,
 	    const char *to, int64_t now_ms, char *buf, size_t size);
