@@ -1,7 +1,9 @@
 """What a test imports: one door to the parts beside it."""
+from case import Case
 from certificates import Certificates
 from dovecot import Dovecot, logged_at
 from installation import TOP
+from listeners import NXDOMAIN, SERVFAIL, Accepting, BlackHole, Names, Silent
 from monitor import BUILD, Monitor, alive, notices, thread_of
 from peers import Peers, USERS
 from ports import HOST, free_port, held, listening

@@ -90,7 +90,7 @@ class Postfix:
         self._write_maps(domains, relay_to, home)
         self.settings = {**self._main(certificate, domains, fresh_smtpd, home), **(settings or {})}
         self._write_main()
-        self._write_master()
+        self.write_master()
         self.start()
 
     def __getattr__(self, key):
@@ -186,7 +186,7 @@ class Postfix:
     def _write_main(self):
         self._place('main.cf', ''.join('%s = %s\n' % pair for pair in self.settings.items()))
 
-    def _write_master(self):
+    def write_master(self):
         lines = []
         for name, options in self.listeners.items():
             lines.append('%s:%d inet n - n - - smtpd' % (HOST, self.port[name]))

@@ -4,13 +4,15 @@
 usage: run.py [--logs DIRECTORY] [--jobs N] [NAME...]
 
 Each program's output goes to DIRECTORY/NAME.log; one line a program is
-printed, and at the end "PASSED FAILED SKIPPED" as three numbers to the file
-DIRECTORY/counts.
+printed, and at the end "PASSED FAILED SKIPPED" as three numbers go to the
+file DIRECTORY/counts.  What a failed test's programs left is in
+DIRECTORY/failed.
 """
 import argparse
 import concurrent.futures
 import glob
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,7 +32,8 @@ def run(name, logs):
     with open(log, 'w') as out:
         program = subprocess.Popen(
             [sys.executable, os.path.join(HERE, name + '.py')], stdin=subprocess.DEVNULL,
-            stdout=out, stderr=out, env=dict(os.environ, MAILFLOW_COUNTS=counts))
+            stdout=out, stderr=out, env=dict(os.environ, MAILFLOW_COUNTS=counts,
+                                             MAILFLOW_FAILED=os.path.join(logs, 'failed')))
         try:
             program.wait(WITHIN)
         except subprocess.TimeoutExpired:
@@ -58,6 +61,7 @@ def main():
     parse.add_argument('names', nargs='*')
     args = parse.parse_args()
     os.makedirs(args.logs, exist_ok=True)
+    shutil.rmtree(os.path.join(args.logs, 'failed'), ignore_errors=True)
     names = [os.path.basename(name).removesuffix('.py') for name in args.names]
     names = names or sorted(os.path.basename(path)[:-3]
                             for path in glob.glob(os.path.join(HERE, 'test_*.py')))

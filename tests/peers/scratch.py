@@ -159,7 +159,6 @@ class Scratch:
     def __init__(self, keep=None):
         self.keep = keep
         self.closers = []
-        self.closed = False
         if keep:
             os.makedirs(keep, exist_ok=True)
             self.path = os.path.abspath(keep)
@@ -207,23 +206,28 @@ class Scratch:
         """closer() is called at the end, last one first."""
         self.closers.append(closer)
 
-    def close(self):
-        if self.closed:
-            return
-        self.closed = True
+    def stop_all(self):
+        """Ends everything that runs here; the files stay until close()."""
         troubles = []
         while self.closers:
             try:
                 self.closers.pop()()
             except Exception as trouble:        # the others must still stop
                 troubles.append(trouble)
-        _open.remove(self)
-        if not _open:
+        if _open == [self]:
             _end_strays(troubles)
-        if not self.keep and not os.environ.get('MAILFLOW_KEEP'):
-            shutil.rmtree(self.path, ignore_errors=True)
         if troubles:
             raise troubles[0]
+
+    def close(self):
+        if self not in _open:
+            return
+        try:
+            self.stop_all()
+        finally:
+            _open.remove(self)
+            if not self.keep and not os.environ.get('MAILFLOW_KEEP'):
+                shutil.rmtree(self.path, ignore_errors=True)
 
 
 _open = []

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Passwords that are refused: two tries, then a pause, for accounts are
+locked by less; and it is the monitor that is blind, not the mail that is lost."""
+import base64
+import time
+
+from harness import Case, main
+
+
+class Login(Case):
+    def refused(self, user):
+        return len(self.dovecot.refused_logins(user))
+
+    def test_a_refused_mailbox_password_is_tried_twice_and_never_again_in_the_pause(self):
+        m = self.usual(every='1s')
+        m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
+        m.start()
+        m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
+        time.sleep(6)               # six polls in which nothing may happen
+        self.assertEqual(self.refused('canary@mail.test'), 2)
+        self.assertFalse(m.finished(outcome='lost'))
+        self.assertIn('password', (m.ctl('status').stdout + m.log()).lower())
+        m.wait('the admin was told that it is blind', lambda: any(
+            'blind' in message.decode().lower() for message in self.dovecot.messages('admin@mail.test')))
+
+    def test_the_pause_outlives_a_restart(self):
+        m = self.usual(every='1s')
+        m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
+        m.start()
+        m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
+        m.stop()
+        m.restart()
+        time.sleep(4)
+        self.assertEqual(self.refused('canary@mail.test'), 2)
+
+    def test_after_the_pause_the_mended_password_works(self):
+        m = self.usual(every='1s')
+        m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='3s', poll='1s')
+        m.start()
+        m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
+        self.dovecot.set_password('canary@mail.test', 'wrong')
+        rows = m.wait('probes are seen again', lambda: m.finished('there', 'delivered'), within=40)
+        self.assertTrue(rows)
+
+    def test_a_refused_smtp_login_is_tried_twice_and_is_no_miss(self):
+        m = self.usual(every='1s')
+        m.section('server', 'mail', port=self.postfix.submission, host='localhost', tls='starttls',
+                  ca_file=self.peers.certificates.ca, user='probe@mail.test',
+                  password_file=m.secret('wrong'), auth_pause='1h')
+        m.start()
+        m.wait('two logins were refused', lambda: self.refused('probe@mail.test') >= 2, within=60)
+        time.sleep(5)
+        self.assertEqual(self.refused('probe@mail.test'), 2)
+        attempt = m.attempts('there')[0]
+        self.assertEqual((attempt['stage'], attempt['class'], attempt['code']), ('auth', 'auth', '535'))
+
+    def test_the_password_is_in_no_log_row_or_transcript(self):
+        m = self.usual()
+        secret = 'only-the-server-may-see-this'
+        self.dovecot.set_password('probe@mail.test', secret)
+        m.section('server', 'mail', port=self.postfix.submission, host='localhost', tls='starttls',
+                  ca_file=self.peers.certificates.ca, user='probe@mail.test',
+                  password_file=m.secret(secret))
+        m.start()
+        m.wait_delivered('there')
+        self.postfix.set_full(True)
+        m.wait('it was refused', lambda: m.attempts('there', code='452'))
+        shown = m.log() + m.ctl('status').stdout + m.ctl('probes', '--transcript', 'there').stdout
+        shown += repr(m.rows('attempts')) + repr(m.rows('latency'))
+        self.assertNotIn(secret, shown)
+        self.assertNotIn(base64.b64encode(b'\0probe@mail.test\0' + secret.encode()).decode(), shown)
+
+
+if __name__ == '__main__':
+    main()
