@@ -41,7 +41,7 @@ struct notice {
  * The local time of a moment (wall) in a zone of the TZ database, into
  * buf[size]; "" if the zone is not known.  alerts/zone.h has the real one.
  */
-typedef void	(*notice_local)(const char *timezone, int64_t wall_ms,
+typedef void	(*notice_local)(const char *zone, int64_t wall_ms,
 		    char *buf, size_t size);
 
 /* What a notice wants to say beyond the episode itself. */

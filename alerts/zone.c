@@ -19,16 +19,16 @@ set_zone(const char *value)
 
 /* For a name it does not know the C library says UTC, under that name. */
 static bool
-unknown(const struct tm *tm, const char *timezone)
+unknown(const struct tm *tm, const char *zone)
 {
 	return (tm->tm_gmtoff == 0 && tm->tm_zone != NULL &&
 	    tm->tm_zone[0] != '\0' &&
-	    strncmp(timezone, tm->tm_zone, strlen(tm->tm_zone)) == 0 &&
-	    strcmp(timezone, "UTC") != 0 && strcmp(timezone, "GMT") != 0);
+	    strncmp(zone, tm->tm_zone, strlen(tm->tm_zone)) == 0 &&
+	    strcmp(zone, "UTC") != 0 && strcmp(zone, "GMT") != 0);
 }
 
 void
-zone_local(const char *timezone, int64_t wall_ms, char *buf, size_t size)
+zone_local(const char *zone, int64_t wall_ms, char *buf, size_t size)
 {
 	const char	*now = getenv("TZ");
 	char		*before = now != NULL ? mem_strdup(now) : NULL;
@@ -36,9 +36,9 @@ zone_local(const char *timezone, int64_t wall_ms, char *buf, size_t size)
 	struct tm	 tm;
 
 	buf[0] = '\0';
-	set_zone(timezone);
+	set_zone(zone);
 	if (wall_ms > 0 && localtime_r(&t, &tm) != NULL &&
-	    !unknown(&tm, timezone) &&
+	    !unknown(&tm, zone) &&
 	    strftime(buf, size, "%Y-%m-%d %H:%M:%S %Z", &tm) == 0)
 		buf[0] = '\0';
 	set_zone(before);

@@ -11,11 +11,11 @@
  */
 
 /*
- * "2026-01-31 13:00:00 CET" for wall_ms (Unix time) in timezone, such as
+ * "2026-01-31 13:00:00 CET" for wall_ms (Unix time) in zone, such as
  * "Europe/Berlin"; "" if wall_ms is 0 or the zone is not known.  Fits
  * notice_local.
  */
-void	 zone_local(const char *timezone, int64_t wall_ms, char *buf,
+void	 zone_local(const char *zone, int64_t wall_ms, char *buf,
 	    size_t size);
 
 #endif
