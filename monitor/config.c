@@ -187,14 +187,15 @@ include_pattern(struct document *doc, int file, struct place place,
 	glob_t		 found;
 	size_t		 i;
 	int		 status;
+	bool		 literal = strpbrk(pattern, "*?[") == NULL;
 
 	whole = absolute_pattern(doc->files[file].folder, pattern);
 	status = glob(whole, GLOB_ERR, NULL, &found);
 	mem_free(whole);
-	/* An empty folder is no mistake, a file that is not there is. */
-	if (status == GLOB_NOMATCH && strpbrk(pattern, "*?[") == NULL)
-		include_failed(doc, place, pattern, strerror(ENOENT));
-	if (status == GLOB_ABORTED || status == GLOB_NOSPACE)
+	/* No such file is a mistake; a folder without any is none. */
+	if (status == GLOB_NOMATCH)
+		errno = ENOENT;
+	if (status != 0 && (literal || errno != ENOENT))
 		include_failed(doc, place, pattern, strerror(errno));
 	for (i = 0; status == 0 && i < found.gl_pathc; i++) {
 		name = shown_name(&doc->files[file], pattern,
