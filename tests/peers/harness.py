@@ -4,7 +4,7 @@ from certificates import Certificates
 from dovecot import Dovecot, logged_at
 from installation import TOP
 from listeners import NXDOMAIN, SERVFAIL, Accepting, BlackHole, Names, Silent
-from monitor import BUILD, Monitor, alive, notices, thread_of
+from monitor import BUILD, Monitor, alive, instant, notices, thread_of
 from peers import Peers, USERS
 from ports import HOST, free_port, held, listening
 from postfix import Postfix

@@ -1,5 +1,6 @@
 """The monitor under test: its configuration, its processes, what it wrote."""
 import csv
+import datetime
 import email
 import email.policy
 import glob
@@ -177,6 +178,11 @@ class Monitor:
     def wait_delivered(self, route=None, count=1, within=30.0):
         return self.wait('%d delivered on %s' % (count, route or 'any route'), lambda: len(
             self.finished(route, 'delivered')) >= count and self.finished(route), within)
+
+
+def instant(stamp):
+    """A stamp of the CSV as seconds since the epoch."""
+    return datetime.datetime.fromisoformat(stamp.replace('Z', '+00:00')).timestamp()
 
 
 def alive(pid):
