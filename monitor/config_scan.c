@@ -67,10 +67,13 @@ place(const struct scan *s, const struct token *t)
 static const char *
 shown(const struct scan *s, const struct token *t, char *buf, size_t size)
 {
+	size_t	n = strcspn(s->text + t->start, "\r\n");
+
 	if (t->kind == TOKEN_END)
 		text_copy(buf, size, "the end of the file");
 	else
-		text_clean(buf, size, s->text + t->start, t->len);
+		text_clean(buf, size, s->text + t->start,
+		    n < t->len ? n : t->len);
 	return (buf);
 }
 
