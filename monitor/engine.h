@@ -67,6 +67,8 @@ int64_t		 engine_next_ms(struct engine *);
  * only safe way on is to close and load anew.
  */
 int		 engine_commit(struct engine *);
+/* Something was left for the next turn, which should come at once. */
+bool		 engine_unfinished(const struct engine *);
 
 /* From senders. */
 void		 engine_ask(struct engine *, uint64_t job, int64_t now_ms);
@@ -85,19 +87,22 @@ void		 engine_look(struct engine *, const struct frame_look *,
 void		 engine_mark(struct engine *, const struct frame_mark *);
 
 /*
- * Every mailbox to watch, for a watcher that starts or restarts.
- * engine_mailbox_begin() fills the first frame of mailbox id (false: no such
- * mailbox), then calls mark for each folder known and expect for each probe
- * under way.
+ * For a watcher that starts or restarts: every mailbox to watch; the frame
+ * that describes one (false: no such mailbox); how far its folders have been
+ * read; the probes under way to it.
  */
 void		 engine_mailboxes(struct engine *,
 		    void (*)(void *arg, uint32_t id, const struct mailbox *),
 		    void *arg);
-bool		 engine_mailbox_begin(struct engine *, uint32_t id,
-		    struct frame_mailbox *,
-		    void (*mark)(void *arg, const struct frame_mark *),
-		    void (*expect)(void *arg, const struct frame_expect *),
+bool		 engine_mailbox_fill(struct engine *, uint32_t id,
+		    struct frame_mailbox *);
+void		 engine_mailbox_marks(struct engine *, uint32_t id,
+		    void (*)(void *arg, const struct frame_mark *), void *arg);
+void		 engine_mailbox_expected(struct engine *, uint32_t id,
+		    void (*)(void *arg, const struct frame_expect *),
 		    void *arg);
+/* The key that watchers check tokens with; wipe it after use. */
+void		 engine_key(const struct engine *, struct frame_key *);
 /* The watcher of this mailbox is gone: blind until it looks again. */
 void		 engine_mailbox_lost(struct engine *, uint32_t id,
 		    const char *why, int64_t now_ms);

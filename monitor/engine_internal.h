@@ -24,10 +24,12 @@ struct probe_run {
 	struct item		 item;		/* first */
 	struct probe		 p;
 	struct route_run	*route;		/* borrowed */
+	struct mailbox_run	*mailbox;	/* borrowed; it is looked for in */
 	struct system_run	*system;	/* borrowed; while queued or tried */
 	uint64_t		 job;		/* 0: not with a sender */
 	bool			 queued;	/* in its system's queue */
 	bool			 held;		/* waits for the sentinel */
+	bool			 asked;		/* by a person: need not wait */
 	bool			 spaced;	/* has its slot of the domain */
 	bool			 has_arrival;	/* seen before its outcome was */
 	struct frame_arrival	 arrival;
@@ -113,6 +115,8 @@ struct order {
 	STAILQ_ENTRY(order)	 next;
 };
 
+STAILQ_HEAD(order_list, order);
+
 #define JOB_BUCKETS	64
 
 struct engine {
@@ -134,10 +138,11 @@ struct engine {
 	struct job_bucket	  jobs[JOB_BUCKETS];
 	struct probe_queue	  held;
 	TAILQ_HEAD(, system_run)  starved;
-	STAILQ_HEAD(, order)	  orders;
+	struct order_list	  orders;
 	unsigned		  in_flight;	/* probe jobs */
 	uint64_t		  next_job;
-	uint32_t		  next_mailbox;
+	uint32_t		  first_mailbox;	/* id of mailboxes[0] */
+	uint32_t		  mailbox_count;
 	int64_t			  now_ms;	/* of the call in progress */
 	int64_t			  prune_ms;
 };
@@ -165,9 +170,16 @@ void	 probe_run_finish(struct engine *, struct probe_run *, enum probe_end,
 	    const char *note);
 void	 probe_run_arrived(struct engine *, struct probe_run *,
 	    const struct frame_arrival *);
+void	 probe_take_arrival(struct probe *, const struct frame_arrival *,
+	    int64_t poll_ms);
 void	 probe_run_watch_age(struct engine *, struct probe_run *);
 void	 probe_run_free(struct engine *, struct probe_run *);
-void	 route_run_start(struct engine *, struct route_run *, bool asked);
+/* asked: by a person.  episode: to confirm its recovery; 0: no. */
+void	 route_run_start(struct engine *, struct route_run *, bool asked,
+	    int64_t episode);
+/* The part of a job that says where it goes. */
+void	 engine_fill_server(struct engine *, const struct server *,
+	    struct frame_job *);
 void	 engine_release_held(struct engine *);
 void	 engine_dispatch_starved(struct engine *);
 void	 engine_save(struct engine *, const struct probe_run *);

@@ -1,0 +1,233 @@
+#include "monitor/command.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "monitor/log.h"
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+struct command {
+	uv_process_t	 process;
+	uv_pipe_t	 in, out, err;
+	uv_timer_t	 timer;
+	uv_write_t	 write;
+	unsigned	 open_handles;
+	bool		 exited;
+	bool		 out_ended;
+	bool		 finished;
+	bool		 ok;
+	char		*name;		/* owned */
+	char		*input;		/* owned */
+	char		 why[256];
+	char		 output[COMMAND_OUTPUT + 1];
+	size_t		 output_len;
+	char		 said[256];	/* the first of its standard error */
+	char		 chunk[2048];
+	command_done	 done;
+	void		*arg;
+};
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct command	*c = handle->data;
+
+	if (--c->open_handles > 0)
+		return;
+	mem_wipe(c->output, sizeof c->output);
+	mem_wipe(c->chunk, sizeof c->chunk);
+	mem_free(c->input);
+	mem_free(c->name);
+	mem_free(c);
+}
+
+static void
+close_handle(uv_handle_t *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, on_closed);
+}
+
+static void
+finish(struct command *c)
+{
+	if (c->finished)
+		return;
+	c->finished = true;
+	c->output[strcspn(c->output, "\r\n")] = '\0';
+	if (c->said[0] != '\0')
+		log_warn("command=%s says: %s", c->name, c->said);
+	c->done(c->arg, c->ok && c->why[0] == '\0', c->output, c->why);
+	close_handle((uv_handle_t *)&c->process);
+	close_handle((uv_handle_t *)&c->in);
+	close_handle((uv_handle_t *)&c->out);
+	close_handle((uv_handle_t *)&c->err);
+	close_handle((uv_handle_t *)&c->timer);
+}
+
+static void
+give_up(struct command *c, const char *why)
+{
+	if (c->why[0] == '\0')
+		text_copy(c->why, sizeof c->why, why);
+	if (!c->exited && c->process.pid > 0)
+		(void)kill(-c->process.pid, SIGKILL);	/* its own group */
+}
+
+static void
+maybe_finish(struct command *c)
+{
+	if (c->exited && c->out_ended)
+		finish(c);
+}
+
+static void
+on_exit_(uv_process_t *process, int64_t status, int signal_)
+{
+	struct command	*c = process->data;
+
+	c->exited = true;
+	c->ok = status == 0 && signal_ == 0;
+	if (!c->ok && c->why[0] == '\0') {
+		if (signal_ != 0)
+			snprintf(c->why, sizeof c->why,
+			    "the command died of signal %d", signal_);
+		else
+			snprintf(c->why, sizeof c->why,
+			    "the command exited with status %lld",
+			    (long long)status);
+	}
+	maybe_finish(c);
+}
+
+static void
+on_timer(uv_timer_t *timer)
+{
+	struct command	*c = timer->data;
+
+	give_up(c, "the command took too long");
+	/* A grandchild that left the group may hold the pipe: do not wait. */
+	c->out_ended = true;
+	maybe_finish(c);
+}
+
+static void
+on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *buf)
+{
+	struct command	*c = handle->data;
+
+	(void)hint;
+	*buf = uv_buf_init(c->chunk, sizeof c->chunk);
+}
+
+static void
+on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct command	*c = stream->data;
+
+	if (n < 0) {
+		uv_read_stop(stream);
+		c->out_ended = true;
+		maybe_finish(c);
+		return;
+	}
+	if (c->output_len + (size_t)n > COMMAND_OUTPUT) {
+		give_up(c, "the command printed more than 16 KiB");
+		return;
+	}
+	memcpy(c->output + c->output_len, buf->base, (size_t)n);
+	c->output_len += (size_t)n;
+}
+
+static void
+on_stderr(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct command	*c = stream->data;
+
+	if (n < 0)
+		uv_read_stop(stream);
+	else if (n > 0 && c->said[0] == '\0')
+		text_clean(c->said, sizeof c->said, buf->base, (size_t)n);
+}
+
+static void
+on_written(uv_write_t *write, int status)
+{
+	struct command	*c = write->data;
+
+	(void)status;			/* it need not read */
+	close_handle((uv_handle_t *)&c->in);
+}
+
+static int
+spawn(struct command *c, uv_loop_t *loop, const char *command)
+{
+	char			*argv[] = { mem_strdup("/bin/sh"),
+				    mem_strdup("-c"), mem_strdup(command),
+				    NULL };
+	uv_stdio_container_t	 stdio[3] = {
+		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_READABLE_PIPE),
+		    .data.stream = (uv_stream_t *)&c->in },
+		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_WRITABLE_PIPE),
+		    .data.stream = (uv_stream_t *)&c->out },
+		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_WRITABLE_PIPE),
+		    .data.stream = (uv_stream_t *)&c->err },
+	};
+	uv_process_options_t	 options = {
+		.file = "/bin/sh",
+		.args = argv,
+		.exit_cb = on_exit_,
+		.flags = UV_PROCESS_DETACHED,
+		.stdio = stdio,
+		.stdio_count = 3,
+	};
+	int			 r;
+
+	r = uv_spawn(loop, &c->process, &options);
+	for (size_t i = 0; argv[i] != NULL; i++)
+		mem_free(argv[i]);
+	return (r);
+}
+
+static void
+on_failed(uv_timer_t *timer)
+{
+	finish(timer->data);
+}
+
+void
+command_run(uv_loop_t *loop, const char *name, const char *command,
+    const char *input, int64_t deadline_ms, command_done done, void *arg)
+{
+	struct command	*c = mem_alloc(sizeof *c);
+	uv_buf_t	 buf;
+	int		 r;
+
+	c->name = mem_strdup(name);
+	c->input = mem_strdup(input);
+	c->done = done;
+	c->arg = arg;
+	c->process.data = c->in.data = c->out.data = c->err.data =
+	    c->timer.data = c->write.data = c;
+	(void)uv_pipe_init(loop, &c->in, 0);
+	(void)uv_pipe_init(loop, &c->out, 0);
+	(void)uv_pipe_init(loop, &c->err, 0);
+	(void)uv_timer_init(loop, &c->timer);
+	c->open_handles = 5;
+	if ((r = spawn(c, loop, command)) != 0) {
+		snprintf(c->why, sizeof c->why, "cannot run the command: %s",
+		    uv_strerror(r));
+		(void)uv_timer_start(&c->timer, on_failed, 0, 0);
+		return;
+	}
+	(void)uv_timer_start(&c->timer, on_timer, (uint64_t)deadline_ms, 0);
+	(void)uv_read_start((uv_stream_t *)&c->out, on_alloc, on_output);
+	(void)uv_read_start((uv_stream_t *)&c->err, on_alloc, on_stderr);
+	buf = uv_buf_init(c->input, (unsigned)strlen(c->input));
+	if (buf.len == 0 || uv_write(&c->write, (uv_stream_t *)&c->in, &buf, 1,
+	    on_written) != 0)
+		close_handle((uv_handle_t *)&c->in);
+}

@@ -1,0 +1,31 @@
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+/*
+ * Runs a configured command by /bin/sh -c, with a deadline and a bound on
+ * what it may say.  Its standard error goes to the log.  The monitor waits
+ * for nothing: the answer comes by call.
+ */
+
+#define COMMAND_OUTPUT	16384
+
+/*
+ * ok: exit status 0 within the deadline and the bound.  output is its
+ * standard output up to the first newline, then NUL, wiped after the call;
+ * why says what was wrong.
+ */
+typedef void	(*command_done)(void *arg, bool ok, const char *output,
+		    const char *why);
+
+/*
+ * name is for the log; input goes to its standard input ("" for none).
+ * done is called exactly once, never before command_run() returns.
+ */
+void	 command_run(uv_loop_t *, const char *name, const char *command,
+	    const char *input, int64_t deadline_ms, command_done, void *arg);
+
+#endif

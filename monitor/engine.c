@@ -1,0 +1,718 @@
+#include "monitor/engine.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alerts/judge.h"
+#include "monitor/engine_internal.h"
+#include "monitor/log.h"
+#include "monitor/mem.h"
+#include "monitor/schedule.h"
+#include "monitor/text.h"
+
+#define PRUNE_EVERY_MS	(60 * 60 * INT64_C(1000))
+#define BREATH_MS	500	/* least pause before an overdue errand is
+				 * looked at again */
+
+/* Orders: deeds that wait for the commit. */
+
+static struct order *
+order(struct engine *e, enum order_kind kind)
+{
+	struct order	*o = mem_alloc(sizeof *o);
+
+	o->kind = kind;
+	STAILQ_INSERT_TAIL(&e->orders, o, next);
+	return (o);
+}
+
+void
+engine_order_job(struct engine *e, const struct server *s,
+    struct frame_job *frame)
+{
+	struct order	*o = order(e, ORDER_JOB);
+
+	o->u.job.server = s;
+	o->u.job.frame = frame;
+}
+
+void
+engine_order_go(struct engine *e, uint64_t job, bool allowed)
+{
+	order(e, ORDER_GO)->u.go = (struct frame_go){ job, allowed };
+}
+
+void
+engine_order_clean(struct engine *e, const struct frame_clean *f)
+{
+	order(e, ORDER_CLEAN)->u.clean = *f;
+}
+
+static void
+give(struct engine *e, const struct order *o)
+{
+	switch (o->kind) {
+	case ORDER_JOB:
+		e->ops->job(e->arg, o->u.job.server, o->u.job.frame);
+		break;
+	case ORDER_GO:
+		e->ops->go(e->arg, o->u.go.job, o->u.go.allowed);
+		break;
+	case ORDER_CLEAN:
+		e->ops->clean(e->arg, &o->u.clean);
+		break;
+	}
+}
+
+static void
+order_free(struct order *o)
+{
+	if (o->kind == ORDER_JOB)
+		mem_free(o->u.job.frame);
+	mem_free(o);
+}
+
+int
+engine_commit(struct engine *e)
+{
+	struct order_list	 due = STAILQ_HEAD_INITIALIZER(due);
+	struct order		*o;
+
+	if (csv_flush(e->csv) != 0)
+		log_warn("csv rows are kept until they can be written");
+	if (store_dirty(e->store) && store_commit(e->store) != 0) {
+		log_error("store: %s", store_error(e->store));
+		return (-1);
+	}
+	/* Giving one may bring the next (a job that is lost at once): that
+	 * one has its own commit to wait for. */
+	STAILQ_CONCAT(&due, &e->orders);
+	while ((o = STAILQ_FIRST(&due)) != NULL) {
+		STAILQ_REMOVE_HEAD(&due, next);
+		give(e, o);
+		order_free(o);
+	}
+	return (0);
+}
+
+bool
+engine_unfinished(const struct engine *e)
+{
+	return (store_dirty(e->store) || !STAILQ_EMPTY(&e->orders));
+}
+
+void
+engine_news(struct engine *e, const struct probe *p)
+{
+	if (e->ops->news != NULL)
+		e->ops->news(e->arg, p);
+}
+
+/* Routes and mailboxes, by name across configurations. */
+
+struct route_run *
+engine_find_route(struct engine *e, const char *name)
+{
+	for (struct route_run **r = e->routes; r != NULL && *r != NULL; r++)
+		if (strcmp((*r)->route->name, name) == 0)
+			return (*r);
+	return (NULL);
+}
+
+static unsigned
+count(void *const *list)
+{
+	unsigned	n = 0;
+
+	while (list[n] != NULL)
+		n++;
+	return (n);
+}
+
+static bool
+is_watched(const struct config *c, const struct mailbox *m)
+{
+	for (struct route **r = c->routes; *r != NULL; r++)
+		if ((*r)->mailbox == m || (*r)->bounces == m)
+			return (true);
+	return (false);
+}
+
+static struct mailbox_run *
+mailbox_run_new(void)
+{
+	struct mailbox_run	*m = mem_alloc(sizeof *m);
+
+	TAILQ_INIT(&m->pending);
+	return (m);
+}
+
+/*
+ * The runs of the new configuration's mailboxes; those of the same name go
+ * on.  Numbers are new each time, so that no frame of an old watcher is
+ * taken for a new mailbox.
+ */
+static void
+take_mailboxes(struct engine *e, const struct config *c)
+{
+	struct mailbox_run	**list, *m;
+	uint32_t		  n = 0;
+
+	list = mem_alloc((count((void *const *)c->mailboxes) + 1) *
+	    sizeof *list);
+	for (struct mailbox **b = c->mailboxes; *b != NULL; b++) {
+		if (!is_watched(c, *b))
+			continue;
+		m = e->mailboxes != NULL ? mailbox_run_named(e, (*b)->name) :
+		    NULL;
+		list[n++] = m != NULL ? m : mailbox_run_new();
+	}
+	e->first_mailbox += e->mailbox_count + 1;
+	for (uint32_t i = 0, k = 0; c->mailboxes[k] != NULL; k++)
+		if (is_watched(c, c->mailboxes[k])) {
+			list[i]->mailbox = c->mailboxes[k];
+			list[i]->id = e->first_mailbox + i;
+			i++;
+		}
+	mem_free(e->mailboxes);
+	e->mailboxes = list;
+	e->mailbox_count = n;
+}
+
+static struct route_run *
+route_run_new(struct engine *e, const struct route *r, unsigned routes)
+{
+	struct route_run	*run = mem_alloc(sizeof *run);
+	int64_t			 stored_ms = 0, paused = 0;
+
+	run->item.kind = ITEM_ROUTE;
+	run->route = r;
+	(void)store_fact_get(e->store, "due", r->name, &stored_ms, NULL, 0);
+	(void)store_fact_get(e->store, "paused", r->name, &paused, NULL, 0);
+	run->paused = paused != 0;
+	run->due_ms = schedule_first_ms(r->name, r->every_ms, stored_ms,
+	    routes, e->now_ms);
+	/* A hold after a permanent refusal may lie further off. */
+	if (stored_ms > run->due_ms && stored_ms - e->now_ms <=
+	    r->resend_after_ms)
+		run->due_ms = stored_ms;
+	agenda_set(&e->agenda, &run->item.agenda, run->due_ms);
+	return (run);
+}
+
+static void
+note_last(void *arg, const struct probe *p)
+{
+	struct route_run	*r = arg;
+
+	r->last = *p;
+	r->has_last = true;
+}
+
+static void
+take_routes(struct engine *e, const struct config *c)
+{
+	unsigned		  n = count((void *const *)c->routes);
+	struct route_run	**list = mem_alloc((n + 1) * sizeof *list), *r;
+
+	for (unsigned i = 0; i < n; i++) {
+		r = engine_find_route(e, c->routes[i]->name);
+		if (r == NULL) {
+			r = route_run_new(e, c->routes[i], n);
+			(void)store_probe_history(e->store, r->route->name, 0,
+			    1, note_last, r);
+		}
+		list[i] = r;
+		r->mailbox = mailbox_run_named(e, c->routes[i]->mailbox->name);
+	}
+	for (unsigned i = 0; i < n; i++)
+		list[i]->route = c->routes[i];
+	mem_free(e->routes);
+	e->routes = list;
+}
+
+/* Ends a probe whose route or mailbox the new configuration lacks. */
+static void
+end_orphan(struct engine *e, const struct probe *stored)
+{
+	struct probe	p = *stored;
+
+	p.state = PROBE_DONE;
+	p.end = PROBE_END_BLIND;
+	p.finished_ms = e->now_ms;
+	text_copy(p.note, sizeof p.note, "route-removed");
+	(void)store_probe_put(e->store, &p);
+	csv_latency(e->csv, &p);
+	follow_gone(e->follow, p.token, e->now_ms);
+}
+
+static struct probe_run	**found;	/* twalk(3) takes no argument */
+static size_t		 found_count;
+
+static void
+gather(const void *node, VISIT visit, int depth)
+{
+	(void)depth;
+	if (visit != postorder && visit != leaf)
+		return;
+	found = mem_grow(found, found_count + 1, sizeof *found);
+	found[found_count++] = *(struct probe_run *const *)node;
+}
+
+/* All probe runs in an array that the caller walks while they change. */
+static size_t
+all_probes(struct engine *e, struct probe_run ***list_r)
+{
+	found = NULL;
+	found_count = 0;
+	twalk(e->by_token, gather);
+	*list_r = found;
+	return (found_count);
+}
+
+static bool
+survives(const struct config *c, const struct probe_run *pr)
+{
+	const struct mailbox	*m = config_mailbox(c, pr->p.mailbox);
+
+	return (config_route(c, pr->p.route) != NULL && m != NULL &&
+	    is_watched(c, m));
+}
+
+static void
+drop_orphans(struct engine *e, const struct config *c)
+{
+	struct probe_run	**list;
+	size_t			  n = all_probes(e, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (!survives(c, list[i])) {
+			end_orphan(e, &list[i]->p);
+			probe_run_free(e, list[i]);
+		}
+	mem_free(list);
+}
+
+/* Runs of the old list that the new configuration has no name for. */
+static void
+drop_routes(struct engine *e, const struct config *c)
+{
+	for (struct route_run **r = e->routes; *r != NULL; r++)
+		if (config_route(c, (*r)->route->name) == NULL) {
+			agenda_clear(&e->agenda, &(*r)->item.agenda);
+			mem_free(*r);
+			*r = e->routes[count((void *const *)e->routes) - 1];
+			e->routes[count((void *const *)e->routes) - 1] = NULL;
+			r--;
+		}
+}
+
+static void
+drop_mailboxes(struct engine *e, const struct config *c)
+{
+	uint32_t	kept = 0;
+
+	for (uint32_t i = 0; i < e->mailbox_count; i++) {
+		struct mailbox_run	*m = e->mailboxes[i];
+		const struct mailbox	*b = config_mailbox(c,
+					    m->mailbox->name);
+
+		if (b != NULL && is_watched(c, b))
+			e->mailboxes[kept++] = m;
+		else
+			mem_free(m);
+	}
+	e->mailboxes[kept] = NULL;
+}
+
+void
+engine_config(struct engine *e, const struct config *c, int64_t now_ms)
+{
+	e->now_ms = now_ms;
+	drop_orphans(e, c);
+	drop_routes(e, c);
+	drop_mailboxes(e, c);
+	take_mailboxes(e, c);
+	take_routes(e, c);
+	e->config = c;
+	follow_config(e->follow, c);
+	outbox_config(e->outbox, c);
+}
+
+/* Opening. */
+
+static void
+load_probe(void *arg, const struct probe *p)
+{
+	struct engine		*e = arg;
+	struct route_run	*r = engine_find_route(e, p->route);
+
+	if (r == NULL || mailbox_run_named(e, p->mailbox) == NULL)
+		end_orphan(e, p);
+	else
+		probe_run_resume(e, probe_run_new(e, r, p));
+}
+
+static void
+owed(void *arg)
+{
+	struct engine	*e = arg;
+
+	if (e->outbox != NULL)
+		outbox_wake(e->outbox);
+}
+
+static void
+engine_init(struct engine *e)
+{
+	TAILQ_INIT(&e->held);
+	TAILQ_INIT(&e->starved);
+	STAILQ_INIT(&e->orders);
+	for (size_t i = 0; i < JOB_BUCKETS; i++)
+		LIST_INIT(&e->jobs[i]);
+}
+
+struct engine *
+engine_open(const struct config *config, struct store *store, struct csv *csv,
+    const struct engine_ops *ops, void *arg, int64_t now_ms)
+{
+	struct engine	*e = mem_alloc(sizeof *e);
+
+	engine_init(e);
+	e->config = config;
+	e->store = store;
+	e->csv = csv;
+	e->ops = ops;
+	e->arg = arg;
+	e->now_ms = now_ms;
+	e->prune_ms = now_ms + PRUNE_EVERY_MS;
+	if (store_key(store, &e->key) != 0)
+		goto fail;
+	if ((e->follow = follow_open(config, store, csv, owed, e)) == NULL)
+		goto fail;
+	if ((e->outbox = outbox_open(config, store, now_ms)) == NULL)
+		goto fail;
+	take_mailboxes(e, config);
+	take_routes(e, config);
+	if (store_probe_each(store, load_probe, e) != 0)
+		goto fail;
+	return (e);
+fail:
+	engine_close(&e);
+	return (NULL);
+}
+
+static void
+free_lists(struct engine *e)
+{
+	struct system_run	*s;
+	struct domain_run	*d;
+	struct breaker		*b;
+	struct order		*o;
+
+	while ((s = e->systems) != NULL) {
+		e->systems = s->next;
+		mem_free(s->name);
+		mem_free(s);
+	}
+	while ((d = e->domains) != NULL) {
+		e->domains = d->next;
+		mem_free(d->name);
+		mem_free(d);
+	}
+	while ((b = e->breakers) != NULL) {
+		e->breakers = b->next;
+		mem_free(b->name);
+		mem_free(b);
+	}
+	while ((o = STAILQ_FIRST(&e->orders)) != NULL) {
+		STAILQ_REMOVE_HEAD(&e->orders, next);
+		order_free(o);
+	}
+}
+
+void
+engine_close(struct engine **ep)
+{
+	struct engine		 *e = *ep;
+	struct probe_run	**list;
+	size_t			  n;
+
+	if (e == NULL)
+		return;
+	*ep = NULL;
+	n = all_probes(e, &list);
+	for (size_t i = 0; i < n; i++)
+		probe_run_free(e, list[i]);
+	mem_free(list);
+	for (size_t i = 0; e->routes != NULL && e->routes[i] != NULL; i++)
+		mem_free(e->routes[i]);
+	mem_free(e->routes);
+	for (uint32_t i = 0; i < e->mailbox_count; i++)
+		mem_free(e->mailboxes[i]);
+	mem_free(e->mailboxes);
+	free_lists(e);
+	agenda_free(&e->agenda);
+	outbox_close(&e->outbox);
+	follow_close(&e->follow);
+	mem_wipe(&e->key, sizeof e->key);
+	mem_free(e);
+}
+
+/* What is due. */
+
+static void
+route_due(struct engine *e, struct route_run *r)
+{
+	r->due_ms = schedule_next_ms(r->due_ms, r->route->every_ms, e->now_ms);
+	agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
+	route_run_start(e, r, false, 0);
+}
+
+static void
+item_due(struct engine *e, struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_ROUTE:
+		route_due(e, (struct route_run *)item);
+		break;
+	case ITEM_PROBE:
+		probe_run_due(e, (struct probe_run *)item);
+		break;
+	}
+}
+
+/* The oldest kept probe of the scope that is not the sentinel itself. */
+static struct probe_run *
+oldest_deferred(struct engine *e, const char *scope)
+{
+	struct probe_run	*best = NULL;
+
+	for (struct route_run **r = e->routes; *r != NULL; r++) {
+		struct probe_run	*pr = (*r)->current;
+
+		if (pr == NULL || pr->p.state != PROBE_WAITING ||
+		    pr->p.attempts == 0 || (*r)->paused ||
+		    !judge_covers(scope, (*r)->route))
+			continue;
+		if (best == NULL || pr->p.scheduled_ms < best->p.scheduled_ms)
+			best = pr;
+	}
+	return (best);
+}
+
+/* A route to make a fresh probe on: the sentinel's if it can, else any. */
+static struct route_run *
+free_route(struct engine *e, const char *scope, const char *name)
+{
+	struct route_run	*r = engine_find_route(e, name);
+
+	if (r != NULL && !r->paused && r->current == NULL)
+		return (r);
+	for (struct route_run **x = e->routes; *x != NULL; x++)
+		if (!(*x)->paused && (*x)->current == NULL &&
+		    judge_covers(scope, (*x)->route))
+			return (*x);
+	return (NULL);
+}
+
+static void
+want_confirming(void *arg, int64_t episode, const char *scope,
+    const char *route)
+{
+	struct engine		*e = arg;
+	struct probe_run	*pr = oldest_deferred(e, scope);
+	struct route_run	*r;
+
+	if (pr != NULL) {
+		follow_confirming(e->follow, episode, pr->p.token, e->now_ms);
+		probe_run_retry_now(e, pr);
+	} else if ((r = free_route(e, scope, route)) != NULL)
+		route_run_start(e, r, false, episode);
+}
+
+static bool
+send_notice(void *arg, const struct server *server,
+    const struct frame_job *mail)
+{
+	struct engine		*e = arg;
+	struct frame_job	*f = mem_alloc(sizeof *f);
+
+	*f = *mail;
+	f->job |= JOB_OF_OUTBOX;
+	engine_fill_server(e, server, f);
+	engine_order_job(e, server, f);
+	return (true);
+}
+
+static void
+prune(struct engine *e)
+{
+	int	more;
+
+	more = store_prune(e->store, e->now_ms - e->config->keep_ms);
+	csv_prune(e->csv, e->now_ms - e->config->csv_keep_ms);
+	e->prune_ms = e->now_ms + (more == 1 ? BREATH_MS : PRUNE_EVERY_MS);
+}
+
+void
+engine_tick(struct engine *e, int64_t now_ms)
+{
+	struct agenda_item	*item;
+
+	e->now_ms = now_ms;
+	while ((item = agenda_take(&e->agenda, now_ms)) != NULL)
+		item_due(e, (struct item *)item);
+	follow_tick(e->follow, now_ms);
+	follow_confirms(e->follow, now_ms, want_confirming, e);
+	engine_release_held(e);
+	engine_dispatch_starved(e);
+	outbox_run(e->outbox, now_ms, send_notice, e);
+	if (now_ms >= e->prune_ms)
+		prune(e);
+}
+
+static int64_t
+sooner(int64_t next_ms, int64_t at_ms, int64_t now_ms)
+{
+	if (at_ms == 0)
+		return (next_ms);
+	if (at_ms <= now_ms)		/* it had its turn: let it breathe */
+		at_ms = now_ms + BREATH_MS;
+	return (at_ms < next_ms ? at_ms : next_ms);
+}
+
+int64_t
+engine_next_ms(struct engine *e)
+{
+	int64_t	next_ms = agenda_next_ms(&e->agenda);
+
+	next_ms = sooner(next_ms, follow_next_ms(e->follow), e->now_ms);
+	next_ms = sooner(next_ms, outbox_next_ms(e->outbox), e->now_ms);
+	return (sooner(next_ms, e->prune_ms, e->now_ms));
+}
+
+/* What people ask for. */
+
+int
+engine_probe_now(struct engine *e, const char *route,
+    char token_r[static TOKEN_SIZE], const char **why_r, int64_t now_ms)
+{
+	struct route_run	*r = engine_find_route(e, route);
+
+	e->now_ms = now_ms;
+	if (r == NULL) {
+		*why_r = "no such route";
+		return (-1);
+	}
+	route_run_start(e, r, true, 0);
+	if (r->current == NULL) {
+		*why_r = "the probe could not be started";
+		return (-1);
+	}
+	text_copy(token_r, TOKEN_SIZE, r->current->p.token);
+	return (0);
+}
+
+int
+engine_pause(struct engine *e, const char *route, bool paused, int64_t now_ms)
+{
+	struct route_run	*r = engine_find_route(e, route);
+
+	e->now_ms = now_ms;
+	if (r == NULL)
+		return (-1);
+	if (r->paused == paused)
+		return (0);
+	r->paused = paused;
+	(void)store_fact_put(e->store, "paused", r->route->name, paused, "");
+	log_info("route=%s %s", r->route->name, paused ? "paused" : "resumed");
+	if (r->current == NULL)
+		return (0);
+	if (paused)
+		follow_gone(e->follow, r->current->p.token, now_ms);
+	else if (r->current->p.state == PROBE_WAITING &&
+	    !r->current->queued && !r->current->held)
+		agenda_set(&e->agenda, &r->current->item.agenda,
+		    r->current->p.next_try_ms > now_ms ?
+		    r->current->p.next_try_ms : now_ms);
+	return (0);
+}
+
+int
+engine_ack(struct engine *e, int64_t episode, int64_t now_ms)
+{
+	e->now_ms = now_ms;
+	return (follow_ack(e->follow, episode, now_ms));
+}
+
+static void
+view_route(struct engine *e, struct route_run *r, struct route_view *v)
+{
+	struct probe_run	*pr;
+
+	*v = (struct route_view){
+		.route = r->route,
+		.paused = r->paused,
+		.due_ms = r->due_ms,
+		.current = r->current != NULL ? &r->current->p : NULL,
+		.pending = r->pending,
+		.last = r->has_last ? &r->last : NULL,
+		.last_delivered_ms = r->delivered_ms,
+		.episode = follow_covering(e->follow, r->route),
+		.blind = !r->mailbox->good,
+	};
+	TAILQ_FOREACH(pr, &r->mailbox->pending, in_pending)
+		if (pr->route == r) {
+			v->oldest_pending = &pr->p;
+			break;
+		}
+}
+
+void
+engine_routes(struct engine *e,
+    void (*each)(void *arg, const struct route_view *), void *arg)
+{
+	struct route_view	v;
+
+	for (struct route_run **r = e->routes; *r != NULL; r++) {
+		view_route(e, *r, &v);
+		each(arg, &v);
+	}
+}
+
+bool
+engine_route(struct engine *e, const char *name, struct route_view *v)
+{
+	struct route_run	*r = engine_find_route(e, name);
+
+	if (r == NULL)
+		return (false);
+	view_route(e, r, v);
+	return (true);
+}
+
+void
+engine_probes(struct engine *e,
+    void (*each)(void *arg, const struct probe *), void *arg)
+{
+	struct probe_run	**list;
+	size_t			  n = all_probes(e, &list);
+
+	for (size_t i = 0; i < n; i++)
+		each(arg, &list[i]->p);
+	mem_free(list);
+}
+
+struct follow *
+engine_follow(struct engine *e)
+{
+	return (e->follow);
+}
+
+struct outbox *
+engine_outbox(struct engine *e)
+{
+	return (e->outbox);
+}
