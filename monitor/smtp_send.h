@@ -4,9 +4,9 @@
 #include "monitor/frame.h"
 
 /*
- * One SMTP session, from look-up to QUIT, for the sender process.  Blocks for
- * at most job->deadline_ms.  libESMTP speaks the protocol to one end of a
- * socketpair; the pump at the other end owns the connection, TLS, the
+ * One SMTP session, from look-up to QUIT, for the sender process.  libESMTP
+ * speaks the protocol to one end of a socketpair, in a thread of its own;
+ * the pump at the other end, in the caller's, owns the connection, TLS, the
  * filter, the clocks and the transcript.
  */
 
@@ -16,12 +16,27 @@
  */
 typedef bool	(*smtp_gate)(void *arg, uint64_t job);
 
+struct smtp_session;
+
 /*
- * Does the job.  Always fills *out; wipes nothing of *job.  When the body was
- * withheld the verdict is TEMPORARY at STAGE_DATA.
+ * Does the job, up to the reply that decides; blocks for at most
+ * job->deadline_ms.  Always fills *out, which is final: QUIT comes later, in
+ * smtp_close(), so that nobody waits for it.  *job and *out must stay until
+ * then.  Never NULL.
+ *
+ * An outcome that is blind is TEMPORARY whatever the code: the message was
+ * never offered.  When the gate withheld the body it is TEMPORARY and blind
+ * at STAGE_DATA.  A JOB_CHECK is accepted when the server greets, and TLS is
+ * as the job wants it.
  */
-void	 smtp_send(const struct frame_job *job, smtp_gate, void *arg,
-	    struct outcome *out);
+struct smtp_session	*smtp_send(const struct frame_job *job, smtp_gate,
+			    void *arg, struct outcome *out);
+
+/*
+ * Says QUIT, waits for its reply for at most a second, ends the library's
+ * thread.  False if that thread hangs: then the process must end.
+ */
+bool	 smtp_close(struct smtp_session **);
 
 /* True if libESMTP's connect() really lands in ours; to be asked at start. */
 bool	 smtp_send_self_test(void);

@@ -25,6 +25,7 @@ struct transport {
 	size_t			 budget;	/* bytes that may still be read */
 	short			 read_wants;	/* POLLIN, or as TLS says */
 	short			 write_wants;	/* POLLOUT, or as TLS says */
+	bool			 write_broken;	/* but words are left to read */
 	bool			 verified;
 	enum transport_error	 error;
 	int32_t			 certificate_days;
@@ -350,6 +351,21 @@ tls_stalled(struct transport *t, int n, short *wants)
 	}
 }
 
+/*
+ * A server that refuses in the middle says why and closes; our next write
+ * fails while its last words wait to be read.  They are worth more than
+ * "connection reset", so the error is left to the read that follows them.
+ */
+static bool
+has_last_words(struct transport *t)
+{
+	char	byte;
+
+	t->write_broken = (errno == EPIPE || errno == ECONNRESET) &&
+	    recv(t->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+	return (t->write_broken);
+}
+
 static ptrdiff_t
 tls_read(struct transport *t, void *buf, size_t size)
 {
@@ -371,7 +387,11 @@ tls_write(struct transport *t, const void *buf, size_t size)
 	errno = 0;
 	t->write_wants = POLLOUT;
 	n = SSL_write(t->ssl, buf, size > INT_MAX ? INT_MAX : (int)size);
-	return (n > 0 ? n : tls_stalled(t, n, &t->write_wants));
+	if (n > 0)
+		return (n);
+	if (SSL_get_error(t->ssl, n) == SSL_ERROR_SYSCALL && has_last_words(t))
+		return (0);
+	return (tls_stalled(t, n, &t->write_wants));
 }
 
 static bool
@@ -399,7 +419,7 @@ plain_write(struct transport *t, const void *buf, size_t size)
 
 	if (n >= 0)
 		return (n);
-	return (would_block() ? 0 : fail_errno(t));
+	return (would_block() || has_last_words(t) ? 0 : fail_errno(t));
 }
 
 ptrdiff_t
@@ -462,10 +482,13 @@ transport_write(struct transport *t, const void *buf, size_t size)
 
 	if (size == 0)
 		return (0);
-	while ((n = transport_try_write(t, buf, size)) == 0)
+	while ((n = transport_try_write(t, buf, size)) == 0) {
+		if (t->write_broken)
+			return ((ptrdiff_t)size);
 		if (wait_fd(t->fd, t->write_wants, t->deadline_boot_ms) == 0)
 			return (fail(t, TRANSPORT_TIMEOUT,
 			    "timed out: the server does not read"));
+	}
 	return (n);
 }
 

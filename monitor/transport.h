@@ -84,7 +84,8 @@ void	 transport_arm(struct transport *, int64_t deadline_boot_ms,
 
 /*
  * Blocking door: waits within the armed bounds.  Bytes moved (>= 1; read: 0
- * at end of file), or -1.
+ * at end of file), or -1.  A write that fails while the peer's last words
+ * wait to be read counts as done, and the reads that follow tell.
  */
 ptrdiff_t	 transport_read(struct transport *, void *, size_t);
 ptrdiff_t	 transport_write(struct transport *, const void *, size_t);
@@ -92,7 +93,7 @@ ptrdiff_t	 transport_write(struct transport *, const void *, size_t);
 /*
  * Non-blocking door, for a poll loop: bytes moved, 0 if it would block (then
  * transport_events() says what to poll for), -1 on error or end of file
- * (TRANSPORT_EOF).
+ * (TRANSPORT_EOF).  The write is 0 too while last words wait: read first.
  */
 ptrdiff_t	 transport_try_read(struct transport *, void *, size_t);
 ptrdiff_t	 transport_try_write(struct transport *, const void *, size_t);

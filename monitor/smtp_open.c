@@ -1,0 +1,490 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "monitor/clock.h"
+#include "monitor/lookup.h"
+#include "monitor/mem.h"
+#include "monitor/route.h"
+#include "monitor/smtp_session.h"
+#include "monitor/text.h"
+
+/* More MX hosts or addresses than a mail server would bother to try. */
+#define TRIES_MAX	10
+
+/* Which failure is told when several hosts and addresses failed. */
+struct attempts {
+	struct outcome	*first;		/* owned; NULL: none yet */
+	bool		 has_reply;
+};
+
+static int
+family_of(uint32_t family)
+{
+	return (family == FAMILY_IPV4 ? AF_INET :
+	    family == FAMILY_IPV6 ? AF_INET6 : AF_UNSPEC);
+}
+
+/* From the TCP connection to the greeting */
+
+/* 0 or -1, nothing decided: an opportunistic failure may be mended. */
+static int
+handshake(struct smtp_session *s)
+{
+	enum transport_verify	verify;
+
+	verify = s->job->tls == TLS_OPPORTUNISTIC ? TRANSPORT_OPPORTUNISTIC :
+	    TRANSPORT_VERIFY;
+	if (transport_starttls(s->server, s->host, s->job->ca_file, verify,
+	    smtp_step_deadline(s, s->job->timeout_ms)) != 0)
+		return (-1);
+	text_copy(s->out->tls, sizeof s->out->tls, transport_tls(s->server));
+	smtp_note(s, "%s", s->out->tls);
+	return (0);
+}
+
+/*
+ * A certificate that does not hold, or no TLS where it is demanded, is told
+ * as tls; a server that falls silent meanwhile as network.
+ */
+static int
+end_handshake(struct smtp_session *s)
+{
+	enum transport_error	e = transport_error(s->server);
+	enum outcome_class	class = e == TRANSPORT_TIMEOUT ?
+				    CLASS_NETWORK : e == TRANSPORT_LOCAL ?
+				    CLASS_OTHER : CLASS_TLS;
+
+	text_copy(s->out->tls, sizeof s->out->tls, "failed: ");
+	text_append(s->out->tls, sizeof s->out->tls,
+	    transport_reason(s->server));
+	return (smtp_end(s, class, VERDICT_TEMPORARY, e == TRANSPORT_LOCAL,
+	    "%s", transport_reason(s->server)));
+}
+
+static int
+greeting(struct smtp_session *s)
+{
+	struct reply	r;
+
+	smtp_stage(s, STAGE_GREETING);
+	if (smtp_hear(s, s->job->timeout_ms, &r, NULL, NULL) != 0 ||
+	    smtp_expect(s, &r, 2) != 0)
+		return (-1);
+	s->greeted = true;
+	return (0);
+}
+
+static int
+connect_to(struct smtp_session *s, const struct sockaddr_storage *address,
+    int64_t deadline_boot_ms)
+{
+	enum transport_error	error;
+	char			reason[TRANSPORT_REASON];
+
+	smtp_stage(s, STAGE_CONNECT);
+	transport_print_address(address, s->out->address,
+	    sizeof s->out->address);
+	smtp_note(s, "connecting to %s port %u (%s)", s->out->address,
+	    (unsigned)s->job->port, s->host);
+	text_copy(s->out->tls, sizeof s->out->tls, "none");
+	s->in.len = 0;
+	smtp_gather_drop(&s->in, 0);
+	s->server = transport_connect(address, s->job->source_address,
+	    deadline_boot_ms, &error, reason);
+	if (s->server == NULL)
+		return (smtp_end_transport(s, error, reason));
+	return (0);
+}
+
+static int
+reach_address(struct smtp_session *s, const struct sockaddr_storage *address,
+    int64_t deadline_boot_ms)
+{
+	if (connect_to(s, address, deadline_boot_ms) != 0)
+		return (-1);
+	if (s->job->tls == TLS_IMPLICIT) {
+		smtp_stage(s, STAGE_STARTTLS);
+		if (handshake(s) != 0)
+			return (end_handshake(s));
+	}
+	return (greeting(s));
+}
+
+/* EHLO and STARTTLS */
+
+static int
+ehlo(struct smtp_session *s, enum stage stage)
+{
+	char		line[OUTCOME_HOST + 16], raw[SMTP_REPLY_MAX];
+	struct reply	r;
+	size_t		len;
+
+	smtp_stage(s, stage);
+	snprintf(line, sizeof line, "EHLO %s\r\n", s->job->helo);
+	if (smtp_say(s, line, NULL) != 0 ||
+	    smtp_hear(s, s->job->timeout_ms, &r, raw, &len) != 0)
+		return (-1);
+	/* A greeting of several lines that forgot its hyphens. */
+	if (r.code == 220 && smtp_hear(s, s->job->timeout_ms, &r, raw,
+	    &len) != 0)
+		return (-1);
+	if (r.code / 100 == 5) {	/* RFC 5321 3.2: an old one */
+		s->features = (struct smtp_features){ 0 };
+		snprintf(line, sizeof line, "HELO %s\r\n", s->job->helo);
+		if (smtp_say(s, line, NULL) != 0 ||
+		    smtp_hear(s, s->job->timeout_ms, &r, NULL, NULL) != 0)
+			return (-1);
+		return (smtp_expect(s, &r, 2));
+	}
+	if (smtp_expect(s, &r, 2) != 0)
+		return (-1);
+	smtp_features_read(&s->features, raw, len);
+	return (0);
+}
+
+/*
+ * An opportunistic handshake has failed: the connection is of no more use,
+ * and a mail server would deliver without TLS over a new one.  Once.
+ */
+static int
+reopen_plain(struct smtp_session *s, const struct sockaddr_storage *address)
+{
+	char	why[TRANSPORT_REASON];
+
+	text_copy(why, sizeof why, transport_reason(s->server));
+	smtp_note(s, "no TLS: %s; once more without", why);
+	transport_close(&s->server);
+	s->plain_only = true;
+	if (reach_address(s, address, smtp_step_deadline(s,
+	    s->job->connect_timeout_ms)) != 0 || ehlo(s, STAGE_EHLO) != 0)
+		return (-1);
+	text_copy(s->out->tls, sizeof s->out->tls, "none: ");
+	text_append(s->out->tls, sizeof s->out->tls, why);
+	return (0);
+}
+
+/* What was said in clear text after the 220 is not from inside TLS. */
+static bool
+injected(struct smtp_session *s)
+{
+	if (s->in.len == 0)
+		return (false);
+	smtp_note(s, "%zu bytes of clear text came behind the reply to "
+	    "STARTTLS", s->in.len);
+	return (true);
+}
+
+static int
+starttls(struct smtp_session *s, const struct sockaddr_storage *address)
+{
+	bool		must = s->job->tls == TLS_STARTTLS;
+	struct reply	r;
+
+	smtp_stage(s, STAGE_STARTTLS);
+	if (smtp_say(s, "STARTTLS\r\n", NULL) != 0 ||
+	    smtp_hear(s, s->job->timeout_ms, &r, NULL, NULL) != 0)
+		return (-1);
+	if (r.code / 100 != 2) {
+		if (must || r.code == 421 || r.code < 400)
+			return (smtp_expect(s, &r, 2));
+		text_copy(s->out->tls, sizeof s->out->tls,
+		    "none: STARTTLS was refused");
+		return (0);
+	}
+	if (injected(s)) {
+		if (must)
+			return (smtp_end(s, CLASS_TLS, VERDICT_TEMPORARY, false,
+			    "clear text was injected behind the reply to "
+			    "STARTTLS"));
+		return (reopen_plain(s, address));
+	}
+	if (handshake(s) != 0) {
+		if (must || transport_error(s->server) == TRANSPORT_LOCAL)
+			return (end_handshake(s));
+		return (reopen_plain(s, address));
+	}
+	return (ehlo(s, STAGE_EHLO2));
+}
+
+/* The session on a server that has greeted, up to the login. */
+static int
+shake_hands(struct smtp_session *s, const struct sockaddr_storage *address)
+{
+	if (ehlo(s, STAGE_EHLO) != 0)
+		return (-1);
+	if (s->job->tls == TLS_NONE || s->job->tls == TLS_IMPLICIT)
+		return (0);
+	if (s->features.starttls)
+		return (starttls(s, address));
+	if (s->job->tls == TLS_OPPORTUNISTIC)
+		return (0);
+	smtp_stage(s, STAGE_STARTTLS);
+	return (smtp_end(s, CLASS_TLS, VERDICT_TEMPORARY, false,
+	    "the server does not offer STARTTLS"));
+}
+
+/* The login, as far as it is not the library's */
+
+/* The error that an OAuth server explains in a 334, for the transcript. */
+static int
+oauth_refused(struct smtp_session *s, struct reply *r, enum smtp_auth mechanism)
+{
+	if (smtp_say(s, mechanism == SMTP_AUTH_XOAUTH2 ? "\r\n" : "AQ==\r\n",
+	    "") != 0 ||
+	    smtp_hear(s, s->job->timeout_ms, r, NULL, NULL) != 0)
+		return (-1);
+	if (r->code / 100 == 2)
+		r->code = 535;	/* it cannot accept what it has refused */
+	return (smtp_expect(s, r, 2));
+}
+
+static int
+oauth_login(struct smtp_session *s, enum smtp_auth mechanism)
+{
+	const char	*name = mechanism == SMTP_AUTH_XOAUTH2 ? "XOAUTH2" :
+			    "OAUTHBEARER";
+	char		 coded[2 * FRAME_SECRET_SIZE], shown[64];
+	char		 line[sizeof coded + 32];
+	struct reply	 r;
+	int		 said;
+
+	if (smtp_oauth(mechanism, s->job->user, s->job->secret, coded,
+	    sizeof coded) == 0)
+		return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true,
+		    "the access token is too long"));
+	snprintf(line, sizeof line, "AUTH %s %s\r\n", name, coded);
+	snprintf(shown, sizeof shown, "AUTH %s ***", name);
+	said = smtp_say(s, line, shown);
+	mem_wipe(coded, sizeof coded);
+	mem_wipe(line, sizeof line);
+	if (said != 0 ||
+	    smtp_hear(s, s->job->timeout_ms, &r, NULL, NULL) != 0)
+		return (-1);
+	if (r.code == 334)
+		return (oauth_refused(s, &r, mechanism));
+	if (smtp_expect(s, &r, 2) != 0)
+		return (-1);
+	s->logged_in = true;
+	return (0);
+}
+
+static int
+login(struct smtp_session *s)
+{
+	unsigned	want = s->job->oauth ?
+			    SMTP_AUTH_XOAUTH2 | SMTP_AUTH_OAUTHBEARER :
+			    SMTP_AUTH_PLAIN | SMTP_AUTH_LOGIN;
+
+	if (s->job->user[0] == '\0' || s->job->kind == JOB_CHECK)
+		return (0);
+	smtp_stage(s, STAGE_AUTH);
+	if (!transport_verified(s->server) && !s->job->insecure_auth)
+		return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true,
+		    "the login is withheld: the connection is not encrypted "
+		    "and verified"));
+	if ((s->features.auth & want) == 0)
+		return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true,
+		    "the server offers no login that can be done here (AUTH: "
+		    "%s)", s->features.auth_names[0] != '\0' ?
+		    s->features.auth_names : "none"));
+	if (!s->job->oauth)	/* the library's turn, in smtp_pump() */
+		return (0);
+	return (oauth_login(s, (s->features.auth & SMTP_AUTH_XOAUTH2) != 0 ?
+	    SMTP_AUTH_XOAUTH2 : SMTP_AUTH_OAUTHBEARER));
+}
+
+/* Hosts and their addresses, one after the other */
+
+/* "192.0.2.1: connection refused; mx2.example 192.0.2.2: timed out" */
+static void
+name_failure(struct smtp_session *s)
+{
+	bool	nowhere = s->out->address[0] == '\0';
+
+	if (s->tried++ > 0)
+		text_append(s->failures, sizeof s->failures, "; ");
+	if (nowhere || s->job->mx != MX_NONE)
+		text_append(s->failures, sizeof s->failures, s->host);
+	if (!nowhere && s->job->mx != MX_NONE)
+		text_append(s->failures, sizeof s->failures, " ");
+	text_append(s->failures, sizeof s->failures, s->out->address);
+	text_append(s->failures, sizeof s->failures, ": ");
+	text_append(s->failures, sizeof s->failures, s->out->reply);
+}
+
+/*
+ * Keeps the failure that is told if nothing better comes: the first host is
+ * the one that matters, and a reply says more than a silence.
+ */
+static void
+keep_failure(struct smtp_session *s, struct attempts *a)
+{
+	bool	has_reply = s->out->code != 0;
+
+	name_failure(s);
+	transport_close(&s->server);
+	s->greeted = false;
+	if (a->first == NULL)
+		a->first = mem_alloc(sizeof *a->first);
+	else if (a->has_reply || !has_reply)
+		return;
+	a->has_reply = has_reply;
+	*a->first = *s->out;
+}
+
+/* Tells that failure as the session's, with all attempts named. */
+static int
+tell_failure(struct smtp_session *s, struct attempts *a)
+{
+	struct outcome	*o = s->out, *f = a->first;
+
+	smtp_stage(s, STAGE_NONE);
+	o->stage = f->stage;
+	o->class = f->class;
+	o->verdict = f->verdict;
+	o->blind = f->blind;
+	o->code = f->code;
+	o->contradiction = f->contradiction;
+	text_copy(o->enhanced, sizeof o->enhanced, f->enhanced);
+	text_copy(o->host, sizeof o->host, f->host);
+	text_copy(o->address, sizeof o->address, f->address);
+	text_copy(o->tls, sizeof o->tls, f->tls);
+	text_copy(o->reply, sizeof o->reply, s->tried > 1 && !a->has_reply ?
+	    s->failures : f->reply);
+	s->over = true;
+	return (-1);
+}
+
+/* The session goes on with the next address or host. */
+static void
+forget_failure(struct smtp_session *s)
+{
+	s->over = false;
+	s->out->class = CLASS_NONE;
+	s->out->verdict = VERDICT_NONE;
+	s->out->blind = false;
+	s->out->code = 0;
+	s->out->contradiction = false;
+	s->out->enhanced[0] = '\0';
+	s->out->reply[0] = '\0';
+}
+
+/*
+ * Is it worth to try another address?  A single server's reply is its word;
+ * among MX hosts a greeting that refuses sends a mail server to the next.
+ */
+static bool
+may_go_on(const struct smtp_session *s)
+{
+	if (s->tried >= TRIES_MAX || clock_boot_ms() >= s->deadline_boot_ms)
+		return (false);
+	return (s->job->mx != MX_NONE || s->out->code == 0);
+}
+
+/*
+ * Each address gets an equal share of what is left, so that a black hole
+ * cannot eat the time of those behind it.
+ */
+static int
+try_addresses(struct smtp_session *s, const struct transport_addresses *list,
+    struct attempts *a)
+{
+	int64_t	until = smtp_step_deadline(s, s->job->connect_timeout_ms);
+	int64_t	now;
+
+	for (size_t i = 0; i < list->count; i++) {
+		now = clock_boot_ms();
+		if (reach_address(s, &list->list[i],
+		    now + (until - now) / (int64_t)(list->count - i)) == 0)
+			return (shake_hands(s, &list->list[i]));
+		if (i + 1 == list->count)
+			return (-1);
+		if (!may_go_on(s))
+			return (-1);
+		keep_failure(s, a);
+		forget_failure(s);
+	}
+	return (-1);
+}
+
+static int
+try_host(struct smtp_session *s, const char *host, struct attempts *a)
+{
+	struct transport_addresses	list;
+
+	smtp_stage(s, STAGE_LOOKUP);
+	text_copy(s->host, sizeof s->host, host);
+	text_copy(s->out->host, sizeof s->out->host, host);
+	s->out->address[0] = '\0';
+	if (transport_lookup(host, (uint16_t)s->job->port,
+	    family_of(s->job->family), s->job->resolver,
+	    smtp_step_deadline(s, s->job->connect_timeout_ms), &list) != 0)
+		return (smtp_end_transport(s, list.error, list.reason));
+	return (try_addresses(s, &list, a));
+}
+
+/* Still before the first reply that a later host could not better? */
+static bool
+before_ehlo(const struct smtp_session *s)
+{
+	return (!s->greeted && s->out->stage <= STAGE_GREETING);
+}
+
+static int
+try_hosts(struct smtp_session *s, const struct lookup_hosts *hosts,
+    struct attempts *a)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		if (try_host(s, hosts->list[i].name, a) == 0)
+			return (0);
+		if (!before_ehlo(s))
+			return (-1);
+		keep_failure(s, a);
+		if (i + 1 < hosts->count && may_go_on(s))
+			forget_failure(s);
+		else
+			break;
+	}
+	return (tell_failure(s, a));
+}
+
+static int
+end_mx(struct smtp_session *s, const struct lookup_hosts *hosts)
+{
+	if (hosts->null_mx)	/* RFC 7505 4: no retry will help */
+		return (smtp_end(s, CLASS_DNS, VERDICT_PERMANENT, false, "%s",
+		    hosts->reason));
+	return (smtp_end_transport(s, hosts->error, hosts->reason));
+}
+
+static int
+find_hosts(struct smtp_session *s, struct lookup_hosts *hosts)
+{
+	smtp_stage(s, STAGE_LOOKUP);
+	if (s->job->mx == MX_NONE) {
+		hosts->count = 1;
+		text_copy(hosts->list[0].name, sizeof hosts->list[0].name,
+		    s->job->host);
+		return (0);
+	}
+	text_copy(s->out->host, sizeof s->out->host, s->job->domain);
+	if (lookup_mx(s->job->domain, s->job->resolver,
+	    smtp_step_deadline(s, s->job->connect_timeout_ms), hosts) != 0)
+		return (end_mx(s, hosts));
+	smtp_note(s, "%s: %zu mail host%s%s", s->job->domain, hosts->count,
+	    hosts->count == 1 ? "" : "s",
+	    hosts->implicit ? " (no MX, its address)" : "");
+	return (0);
+}
+
+int
+smtp_open(struct smtp_session *s)
+{
+	struct lookup_hosts	hosts = { 0 };
+	struct attempts		a = { 0 };
+	int			opened;
+
+	opened = find_hosts(s, &hosts) != 0 ? -1 : try_hosts(s, &hosts, &a);
+	mem_free(a.first);
+	return (opened == 0 ? login(s) : -1);
+}

@@ -1,0 +1,93 @@
+#ifndef SMTP_SESSION_H
+#define SMTP_SESSION_H
+
+#include "monitor/reply.h"
+#include "monitor/smtp_filter.h"
+#include "monitor/smtp_library.h"
+#include "monitor/smtp_send.h"
+#include "monitor/transport.h"
+
+/*
+ * One SMTP session under way: what smtp_wire, smtp_open, smtp_pump and
+ * smtp_send share.  Nobody else looks in here.
+ *
+ * Whoever finds out how the session ends writes it into *out and sets over;
+ * after that only smtp_close() touches the server.
+ */
+struct smtp_session {
+	const struct frame_job	*job;		/* borrowed */
+	smtp_gate		 gate;
+	void			*gate_arg;	/* borrowed */
+	struct outcome		*out;		/* borrowed */
+	struct transport	*server;	/* owned; NULL: none */
+	struct smtp_library	*library;	/* owned; NULL: not begun */
+
+	int64_t			 started_boot_ms;
+	int64_t			 deadline_boot_ms;
+	int64_t			 stage_boot_ms;	/* the stage began then */
+	bool			 over;
+
+	char			 host[OUTCOME_HOST];	/* being spoken to */
+	char			 failures[OUTCOME_REPLY];	/* addresses tried in vain */
+	unsigned		 tried;
+	struct smtp_features	 features;
+	bool			 plain_only;	/* opportunistic TLS failed */
+	bool			 logged_in;
+	bool			 dot_sent;	/* the kernel has all of it */
+	bool			 greeted;	/* QUIT makes sense */
+	bool			 transcript_full;
+
+	struct smtp_gather	 in;
+	char			 line[8192];	/* the library's command */
+};
+
+/* smtp_wire.c: the dialogue with the server. */
+
+/* Ends the clock of the stage under way and starts that of the next. */
+void	 smtp_stage(struct smtp_session *, enum stage);
+
+/* A line of our own in the transcript. */
+void	 smtp_note(struct smtp_session *, const char *, ...)
+	    __attribute__((format(printf, 2, 3)));
+/* One line of either side in the transcript: who is 'C' or 'S'. */
+void	 smtp_note_line(struct smtp_session *, char who, const char *, size_t);
+
+/* The absolute deadline of a step that may take ms. */
+int64_t	 smtp_step_deadline(const struct smtp_session *, int64_t ms);
+
+/*
+ * Sends a command, CRLF included; shown is what the transcript says instead
+ * (NULL: the command).  0, or -1 with the session over.
+ */
+int	 smtp_say(struct smtp_session *, const char *line, const char *shown);
+
+/*
+ * Waits for one reply.  0 with *r and, when bytes_r is not NULL, the raw
+ * reply in a buffer of the caller's, bytes_r[SMTP_REPLY_MAX], and its length;
+ * -1 with the session over.
+ */
+int	 smtp_hear(struct smtp_session *, int64_t timeout_ms, struct reply *r,
+	    char *bytes_r, size_t *len_r);
+
+/* A whole reply that has come already, if any: as smtp_hear(). */
+bool	 smtp_take_reply(struct smtp_session *, struct reply *r, char *bytes_r,
+	    size_t *len_r);
+
+/* 0 if the reply begins with digit; else the session is over. */
+int	 smtp_expect(struct smtp_session *, const struct reply *r, int digit);
+
+/* How it ends.  Each returns -1. */
+int	 smtp_end_reply(struct smtp_session *, const struct reply *r);
+int	 smtp_end_transport(struct smtp_session *, enum transport_error,
+	    const char *reason);
+int	 smtp_end(struct smtp_session *, enum outcome_class, enum verdict,
+	    bool blind, const char *, ...)
+	    __attribute__((format(printf, 5, 6)));
+
+/* smtp_open.c: from look-up to a session that is ready for a login or MAIL. */
+int	 smtp_open(struct smtp_session *);
+
+/* smtp_pump.c: lets the library speak, up to the reply to the dot. */
+int	 smtp_pump(struct smtp_session *);
+
+#endif
