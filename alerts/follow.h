@@ -34,6 +34,12 @@ void		 follow_close(struct follow **);
 /* A new configuration, by name: episodes survive. */
 void		 follow_config(struct follow *, const struct config *);
 
+/*
+ * Functions that write and fail leave the reason in store_error(): the turn's
+ * commit fails too, and what is in memory here is no longer what is on disk.
+ * The caller closes and loads anew.
+ */
+
 /* An attempt ended; called after the probe has been updated by it. */
 void	 follow_attempt(struct follow *, const struct route *,
 	    const struct probe *, const struct outcome *, int64_t now_ms);
@@ -61,8 +67,14 @@ bool	 follow_may_try(struct follow *, const struct route *,
 	    const char *token, int64_t now_ms);
 
 /*
+ * Only FAILING holds probes back, and only where our own attempts opened it;
+ * a doubt does not, and on *accepting again* all may go.  Where several
+ * episodes cover a route the widest, then the oldest, has the say, so that
+ * two sentinels cannot wait for each other.
+ *
  * Calls want for each open episode that needs a confirming probe by now:
- * accepts seen, not yet enough, `confirm` over.  The caller lets the oldest
+ * accepts seen, not yet enough, `confirm` over; until then nobody is let
+ * through.  The caller lets the oldest
  * other deferred probe of that scope try, else makes a fresh one on route
  * (the last sentinel's), and says which by follow_confirming().
  */
@@ -80,5 +92,7 @@ const struct episode *follow_covering(const struct follow *,
 	    const struct route *);
 /* Stops reminders.  0, or -1 if there is no such open episode. */
 int	 follow_ack(struct follow *, int64_t episode, int64_t now_ms);
+/* Owes a test notice to an alerts section.  0, or -1 if there is none. */
+int	 follow_test(struct follow *, const char *alerts, int64_t now_ms);
 
 #endif

@@ -100,9 +100,8 @@ judge_system(const struct server *s, const char *host)
 	return (host[0] != '\0' ? host : s->host);
 }
 
-/* The domain that MX hosts are looked up for. */
-static const char *
-mail_domain(const struct route *r)
+const char *
+judge_domain(const struct route *r)
 {
 	const char	*at;
 
@@ -117,7 +116,7 @@ static bool
 looks_up(const char *scope, const struct route *r)
 {
 	return (r->server->mx != MX_NONE &&
-	    same_scope(scope, SCOPE_SYSTEM, mail_domain(r)));
+	    same_scope(scope, SCOPE_SYSTEM, judge_domain(r)));
 }
 
 static void
@@ -127,7 +126,7 @@ scope_system(struct judgement *j, const struct route *r, const char *host)
 
 	/* No host was found: the trouble is the domain's. */
 	scope_set(j, SCOPE_SYSTEM,
-	    system[0] != '\0' ? system : mail_domain(r));
+	    system[0] != '\0' ? system : judge_domain(r));
 }
 
 static bool

@@ -63,6 +63,9 @@ bool	 judge_covers(const char *scope, const struct route *);
 bool	 judge_speaks(const char *scope, const struct route *,
 	    const char *host);
 
+/* The domain that the MX hosts of a route are looked up for. */
+const char *judge_domain(const struct route *);
+
 /* Does what this mailbox holds, or cannot show, belong to the route? */
 bool	 judge_watches(const char *mailbox, const struct route *);
 

@@ -1,0 +1,426 @@
+#include "alerts/outbox.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
+
+#include "alerts/notice.h"
+#include "monitor/log.h"
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+#define SECOND_MS	INT64_C(1000)
+#define MINUTE_MS	(60 * SECOND_MS)
+#define HOUR_MS		(60 * MINUTE_MS)
+#define DAY_MS		(24 * HOUR_MS)
+
+/* Sessions of ours at once: alerts must not starve the probes. */
+#define IN_FLIGHT	4
+
+/* Given up after this, and only after so many attempts: a clock that is set
+ * forward by a week must not throw away what was owed a minute ago. */
+#define EXPIRE_MS	(5 * DAY_MS)
+#define EXPIRE_ATTEMPTS	20
+
+/* Later than this it says why. */
+#define LATE_MS		(10 * MINUTE_MS)
+
+/* Wait when nobody could take a job. */
+#define BUSY_MS		SECOND_MS
+
+/* After each round through all servers. */
+static const struct backoff gaps = { 7, {
+	10 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS,
+	15 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS,
+} };
+
+/* A delivery not yet ended, and what of its notice decides when it goes. */
+struct item {
+	struct delivery		 d;
+	int64_t			 episode;	/* 0: none */
+	int64_t			 owed_ms;
+	char			 alerts[65];
+	uint64_t		 handle;	/* 0: not under way */
+	TAILQ_ENTRY(item)	 entry;
+};
+TAILQ_HEAD(items, item);
+
+struct outbox {
+	const struct config	*config;	/* borrowed */
+	struct store		*store;		/* borrowed */
+	struct items		 items;		/* by notice, then recipient */
+	struct notice		*notice;	/* owned; scratch, as is: */
+	struct frame_job	*job;
+	uint64_t		 next_handle;
+	unsigned		 in_flight;
+	unsigned		 waiting;
+	int64_t			 busy_until_ms;	/* nobody could take more */
+	bool			 stale;		/* look for new rows */
+};
+
+static void
+put(struct outbox *o, const struct item *i)
+{
+	if (store_delivery_put(o->store, &i->d) == -1)
+		log_error("notice=%" PRId64 " to=%s not stored: %s",
+		    i->d.notice, i->d.to, store_error(o->store));
+}
+
+static void
+drop(struct outbox *o, struct item *i)
+{
+	TAILQ_REMOVE(&o->items, i, entry);
+	o->waiting--;
+	mem_free(i);
+}
+
+static void
+give_up(struct outbox *o, struct item *i, const char *why)
+{
+	log_error("notice=%" PRId64 " to=%s state=expired attempts=%u: %s: %s",
+	    i->d.notice, i->d.to, i->d.attempts, why, i->d.last_reply);
+	i->d.state = DELIVERY_EXPIRED;
+	put(o, i);
+	drop(o, i);
+}
+
+/* Loading. */
+
+static struct item *
+item_of(const struct outbox *o, const struct delivery *d)
+{
+	struct item	*i;
+
+	TAILQ_FOREACH(i, &o->items, entry)
+		if (i->d.notice == d->notice && strcmp(i->d.to, d->to) == 0)
+			return (i);
+	return (NULL);
+}
+
+/* Notices come in the order of their ids: the list stays sorted. */
+static void
+take(void *arg, const struct delivery *d)
+{
+	struct outbox	*o = arg;
+	struct item	*i;
+
+	if (item_of(o, d) != NULL)
+		return;
+	i = mem_alloc(sizeof *i);
+	i->d = *d;
+	/* Being sent when the monitor stopped: perhaps sent, so send again. */
+	i->d.state = DELIVERY_DUE;
+	TAILQ_INSERT_TAIL(&o->items, i, entry);
+	o->waiting++;
+}
+
+/* What the notice says about the delivery; the store cannot be asked while
+ * it is being read. */
+static int
+complete(struct outbox *o)
+{
+	struct item	*i, *after;
+	int		 rc;
+
+	for (i = TAILQ_FIRST(&o->items); i != NULL; i = after) {
+		after = TAILQ_NEXT(i, entry);
+		if (i->alerts[0] != '\0')
+			continue;
+		rc = store_notice_get(o->store, i->d.notice, o->notice);
+		if (rc == -1)
+			return (-1);
+		if (rc == 0) {
+			give_up(o, i, "its notice is gone");
+			continue;
+		}
+		i->episode = o->notice->episode;
+		i->owed_ms = o->notice->owed_ms;
+		text_copy(i->alerts, sizeof i->alerts, o->notice->alerts);
+	}
+	return (0);
+}
+
+static int
+reload(struct outbox *o)
+{
+	if (store_delivery_each(o->store, take, o) == -1 || complete(o) == -1) {
+		log_error("outbox: %s", store_error(o->store));
+		return (-1);
+	}
+	o->stale = false;
+	return (0);
+}
+
+struct outbox *
+outbox_open(const struct config *config, struct store *store, int64_t now_ms)
+{
+	struct outbox	*o = mem_alloc(sizeof *o);
+	struct item	*i;
+
+	o->config = config;
+	o->store = store;
+	o->notice = mem_alloc(sizeof *o->notice);
+	o->job = mem_alloc(sizeof *o->job);
+	o->next_handle = 1;
+	TAILQ_INIT(&o->items);
+	if (reload(o) == -1) {
+		outbox_close(&o);
+		return (NULL);
+	}
+	/* A restart is a good moment to try what was waiting. */
+	TAILQ_FOREACH(i, &o->items, entry)
+		i->d.next_ms = now_ms;
+	return (o);
+}
+
+void
+outbox_close(struct outbox **op)
+{
+	struct outbox	*o = *op;
+
+	if (o == NULL)
+		return;
+	while (!TAILQ_EMPTY(&o->items))
+		drop(o, TAILQ_FIRST(&o->items));
+	mem_free(o->notice);
+	mem_free(o->job);
+	mem_free(o);
+	*op = NULL;
+}
+
+void
+outbox_config(struct outbox *o, const struct config *config)
+{
+	o->config = config;
+}
+
+void
+outbox_wake(struct outbox *o)
+{
+	o->stale = true;
+}
+
+/* Whose turn it is. */
+
+/* An earlier notice of the same thread to the same person goes first. */
+static bool
+must_wait(const struct outbox *o, const struct item *later)
+{
+	const struct item	*i;
+
+	for (i = TAILQ_FIRST(&o->items); i != later; i = TAILQ_NEXT(i, entry))
+		if (i->episode == later->episode && i->episode != 0 &&
+		    strcasecmp(i->d.to, later->d.to) == 0)
+			return (true);
+	return (false);
+}
+
+/* A clock set back must not make people wait for it to catch up. */
+static int64_t
+due_ms(const struct item *i, int64_t now_ms)
+{
+	int64_t	longest = gaps.wait_ms[gaps.count - 1];
+
+	return (i->d.next_ms > now_ms + longest ? now_ms : i->d.next_ms);
+}
+
+/* The section it goes out by; if that is gone, any that can send. */
+static const struct alerts *
+section(const struct outbox *o, const struct item *i)
+{
+	const struct alerts	*a = config_alerts(o->config, i->alerts);
+
+	if (a != NULL && a->servers[0] != NULL)
+		return (a);
+	for (size_t n = 0; o->config->alerts[n] != NULL; n++)
+		if (o->config->alerts[n]->servers[0] != NULL)
+			return (o->config->alerts[n]);
+	return (NULL);
+}
+
+static unsigned
+count_servers(const struct alerts *a)
+{
+	unsigned	n = 0;
+
+	while (a->servers[n] != NULL)
+		n++;
+	return (n);
+}
+
+/* Sending. */
+
+static void
+say_late(struct notice *n, int64_t now_ms)
+{
+	char	from[NOTICE_TIME], to[NOTICE_TIME], line[256] = "";
+
+	if (now_ms - n->owed_ms <= LATE_MS)
+		return;
+	text_appendf(line, sizeof line, "This notice is late: alert mail could "
+	    "not be delivered from %s to %s.", notice_utc(n->owed_ms, from),
+	    notice_utc(now_ms, to));
+	notice_prefix(n, line);
+}
+
+/* Fills the mail of the job; false if it cannot be written. */
+static bool
+fill(struct outbox *o, const struct item *i, const struct alerts *a,
+    int64_t now_ms)
+{
+	struct frame_job	*job = o->job;
+
+	if (store_notice_get(o->store, i->d.notice, o->notice) != 1)
+		return (false);
+	say_late(o->notice, now_ms);
+	memset(job, 0, sizeof *job);
+	job->job = o->next_handle;
+	job->kind = JOB_ALERT;
+	job->notify_never = true;
+	return (text_copy(job->from, sizeof job->from, a->from) &&
+	    text_copy(job->to, sizeof job->to, i->d.to) &&
+	    notice_message(o->notice, a->from, i->d.to, now_ms, job->message,
+	    sizeof job->message) > 0);
+}
+
+/* False if nobody can take more now. */
+static bool
+send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
+    void *arg)
+{
+	const struct alerts	*a = section(o, i);
+
+	if (a == NULL) {
+		i->d.next_ms = now_ms + HOUR_MS;
+		text_copy(i->d.last_reply, sizeof i->d.last_reply,
+		    "no alerts section has a server to send by");
+		put(o, i);
+		return (true);
+	}
+	if (!fill(o, i, a, now_ms)) {
+		give_up(o, i, "it cannot be written");
+		return (true);
+	}
+	if (!send(arg, a->servers[i->d.server % count_servers(a)], o->job)) {
+		o->busy_until_ms = now_ms + BUSY_MS;
+		return (false);
+	}
+	i->handle = o->next_handle++;
+	i->d.state = DELIVERY_SENDING;
+	i->d.attempts++;
+	o->in_flight++;
+	put(o, i);
+	return (true);
+}
+
+static bool
+has_expired(const struct item *i, int64_t now_ms)
+{
+	return (now_ms - i->owed_ms > EXPIRE_MS &&
+	    i->d.attempts >= EXPIRE_ATTEMPTS);
+}
+
+void
+outbox_run(struct outbox *o, int64_t now_ms, outbox_send send, void *arg)
+{
+	struct item	*i, *after;
+
+	if (o->stale && reload(o) == -1)
+		return;
+	o->busy_until_ms = 0;
+	for (i = TAILQ_FIRST(&o->items); i != NULL; i = after) {
+		after = TAILQ_NEXT(i, entry);
+		if (i->handle != 0)
+			continue;
+		if (has_expired(i, now_ms)) {
+			give_up(o, i, "too old");
+			continue;
+		}
+		if (due_ms(i, now_ms) > now_ms || must_wait(o, i))
+			continue;
+		if (o->in_flight >= IN_FLIGHT ||
+		    !send_one(o, i, now_ms, send, arg))
+			break;
+	}
+}
+
+/* Answers. */
+
+static void
+sent(struct outbox *o, struct item *i, int64_t now_ms)
+{
+	log_info("notice=%" PRId64 " to=%s state=sent attempts=%u",
+	    i->d.notice, i->d.to, i->d.attempts);
+	i->d.state = DELIVERY_SENT;
+	i->d.sent_ms = now_ms;
+	put(o, i);
+	drop(o, i);
+}
+
+/*
+ * The next server at once, until all have had their turn; then a gap that
+ * grows.  After silence the message may be there: the same Message-ID makes
+ * a second copy harmless, but there is no hurry to make one.
+ */
+static void
+failed(struct outbox *o, struct item *i, const struct outcome *out,
+    int64_t now_ms)
+{
+	const struct alerts	*a = section(o, i);
+	unsigned		 n = a != NULL ? count_servers(a) : 1;
+
+	i->d.state = DELIVERY_DUE;
+	i->d.server = (i->d.server + 1) % n;
+	i->d.next_ms = now_ms;
+	if (i->d.server == 0 || out->verdict == VERDICT_UNCERTAIN)
+		i->d.next_ms += backoff_wait_ms(&gaps,
+		    (i->d.attempts - 1) / n);
+	put(o, i);
+	log_warn("notice=%" PRId64 " to=%s state=due attempts=%u class=%s: %s",
+	    i->d.notice, i->d.to, i->d.attempts, class_name(out->class),
+	    out->reply);
+}
+
+void
+outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
+    int64_t now_ms)
+{
+	struct item	*i;
+
+	TAILQ_FOREACH(i, &o->items, entry)
+		if (i->handle == handle)
+			break;
+	if (handle == 0 || i == NULL)
+		return;
+	i->handle = 0;
+	o->in_flight--;
+	text_copy(i->d.last_reply, sizeof i->d.last_reply, out->reply);
+	if (out->verdict == VERDICT_ACCEPTED)
+		sent(o, i, now_ms);
+	else
+		failed(o, i, out, now_ms);
+}
+
+int64_t
+outbox_next_ms(const struct outbox *o)
+{
+	const struct item	*i;
+	int64_t			 at = 0;
+
+	if (o->in_flight >= IN_FLIGHT)
+		return (0);
+	if (o->stale)
+		return (1);		/* at once */
+	TAILQ_FOREACH(i, &o->items, entry)
+		if (i->handle == 0 && !must_wait(o, i) &&
+		    (at == 0 || i->d.next_ms < at))
+			at = i->d.next_ms;
+	return (at != 0 && at < o->busy_until_ms ? o->busy_until_ms : at);
+}
+
+unsigned
+outbox_waiting(const struct outbox *o)
+{
+	return (o->waiting);
+}

@@ -1,0 +1,169 @@
+#include "alerts/tell.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "alerts/notice.h"
+#include "alerts/words.h"
+#include "alerts/zone.h"
+#include "monitor/log.h"
+#include "monitor/mem.h"
+
+/* What a bit owes; in the order in which people hear it. */
+static const struct {
+	unsigned		bit;
+	enum notice_kind	kind;
+} owing[] = {
+	{ EPISODE_OWES_FAILING,		NOTICE_FAILING },
+	{ EPISODE_OWES_REMINDER,	NOTICE_REMINDER },
+	{ EPISODE_OWES_ACCEPTING,	NOTICE_ACCEPTING },
+	{ EPISODE_OWES_DELIVERED,	NOTICE_DELIVERED },
+};
+
+static bool
+is_recipient(char *const *to, const char *address)
+{
+	for (; *to != NULL; to++)
+		if (strcasecmp(*to, address) == 0)
+			return (true);
+	return (false);
+}
+
+/* Is told already, as one of a section named before this one. */
+static bool
+hears_already(const struct telling *t, const struct alerts *section,
+    const char *address)
+{
+	const char		*at = t->e->alerts;
+	const struct alerts	*a;
+	char			 name[PROBE_NAME];
+
+	while (words_next(&at, name, sizeof name) &&
+	    strcmp(name, section->name) != 0)
+		if ((a = config_alerts(t->config, name)) != NULL &&
+		    is_recipient(a->to, address))
+			return (true);
+	return (false);
+}
+
+/* Those of section who do not hear it otherwise; the list is the caller's. */
+static char **
+recipients(const struct telling *t, const struct alerts *section)
+{
+	char	**to;
+	size_t	  n = 0, count = 0;
+
+	while (section->to[count] != NULL)
+		count++;
+	to = mem_alloc((count + 1) * sizeof *to);
+	for (size_t i = 0; i < count; i++)
+		if (!hears_already(t, section, section->to[i]))
+			to[n++] = section->to[i];
+	return (to);
+}
+
+/* The arrival that proves the delivery, as the store has it. */
+static void
+proof(const struct telling *t, struct probe *p, struct notice_facts *facts)
+{
+	if (t->e->closed_by[0] == '\0' ||
+	    store_probe_get(t->store, t->e->closed_by, p) != 1)
+		return;
+	facts->proof_folder = p->folder;
+	facts->proof_latency_ms = stamp_span_ms(&p->accepted, &p->arrived,
+	    NULL);
+}
+
+static int
+owe(const struct telling *t, enum notice_kind kind, const struct alerts *a)
+{
+	struct notice_facts	 facts = {
+		.instance = t->config->instance,
+		.alerts = a->name,
+		.timezone = a->timezone,
+		.local = zone_local,
+		.proof_folder = "",
+		.proof_latency_ms = STAMP_NO_SPAN,
+		.transcript = t->transcript,
+		.mailbox_blind = t->mailbox_blind,
+	};
+	struct probe		 p;
+	struct notice		*n;
+	char			**to = recipients(t, a);
+	int			 rc = 0;
+
+	if (to[0] != NULL) {
+		n = mem_alloc(sizeof *n);
+		if (kind == NOTICE_DELIVERED)
+			proof(t, &p, &facts);
+		notice_write(n, kind, t->e, &facts, t->now_ms);
+		rc = store_notice_owe(t->store, n, to) == -1 ? -1 : 1;
+		log_info("episode=%lld notice=%s number=%u alerts=%s owed",
+		    (long long)t->e->id, notice_kind_name(kind), n->number,
+		    a->name);
+		mem_free(n);
+	}
+	mem_free(to);
+	return (rc);
+}
+
+int
+tell_section(const struct telling *t, unsigned owes, const char *section)
+{
+	const struct alerts	*a = config_alerts(t->config, section);
+	int			 told = 0, rc;
+
+	if (a == NULL) {
+		log_warn("episode=%lld alerts=%s: no such section any more, "
+		    "nobody is told", (long long)t->e->id, section);
+		return (0);
+	}
+	for (size_t i = 0; i < NITEMS(owing); i++) {
+		if ((owes & owing[i].bit) == 0)
+			continue;
+		if ((rc = owe(t, owing[i].kind, a)) == -1)
+			return (-1);
+		told += rc;
+	}
+	return (told);
+}
+
+int
+tell_all(const struct telling *t, unsigned owes)
+{
+	const char	*at = t->e->alerts;
+	char		 name[PROBE_NAME];
+	int		 told = 0, rc;
+
+	while (owes != 0 && words_next(&at, name, sizeof name)) {
+		if ((rc = tell_section(t, owes, name)) == -1)
+			return (-1);
+		told += rc;
+	}
+	return (told);
+}
+
+int
+tell_test(const struct config *config, struct store *store,
+    const char *section, int64_t now_ms)
+{
+	const struct alerts	*a = config_alerts(config, section);
+	struct notice_facts	 facts = {
+		.instance = config->instance,
+		.alerts = section,
+		.timezone = a != NULL ? a->timezone : "",
+		.local = zone_local,
+		.proof_folder = "",
+		.transcript = "",
+	};
+	struct notice		*n;
+	int			 rc;
+
+	if (a == NULL)
+		return (0);
+	n = mem_alloc(sizeof *n);
+	notice_write(n, NOTICE_TEST, NULL, &facts, now_ms);
+	rc = store_notice_owe(store, n, a->to) == -1 ? -1 : 1;
+	mem_free(n);
+	return (rc);
+}

@@ -1,0 +1,36 @@
+#ifndef TELL_H
+#define TELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "alerts/episode.h"
+#include "monitor/route.h"
+#include "monitor/store_episode.h"
+
+/*
+ * Owes the notices of an episode: one to each alerts section that hears of
+ * it, in the turn's transaction.  A recipient named by several sections is
+ * told once.
+ */
+struct telling {
+	const struct config	*config;	/* borrowed, as are: */
+	struct store		*store;
+	const struct episode	*e;		/* stored: it has an id */
+	const char		*transcript;	/* or "" */
+	bool			 mailbox_blind;
+	int64_t			 now_ms;	/* wall */
+};
+
+/* owes is EPISODE_OWES_* bits.  The notices owed, or -1: the store failed. */
+int	 tell_all(const struct telling *, unsigned owes);
+
+/* The same to one section, which joins an episode that others know of. */
+int	 tell_section(const struct telling *, unsigned owes,
+	    const char *section);
+
+/* A test to one section: 1, 0 if there is no such section, -1. */
+int	 tell_test(const struct config *, struct store *, const char *section,
+	    int64_t now_ms);
+
+#endif
