@@ -102,6 +102,12 @@ engine_unfinished(const struct engine *e)
 	return (store_dirty(e->store) || !STAILQ_EMPTY(&e->orders));
 }
 
+bool
+engine_in_flight(const struct engine *e)
+{
+	return (e->in_flight > 0);
+}
+
 void
 engine_news(struct engine *e, const struct probe *p)
 {
