@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import signal
+import socket
 import subprocess
 
 from installation import TOP
@@ -108,7 +109,10 @@ class Monitor:
         if not self.process.alive():
             raise RuntimeError('mailflowd ended with %d: %s' % (
                 self.process.popen.returncode, self.process.output()))
-        return os.path.exists(self.settings['control']) and self.ctl('status').returncode == 0
+        try:
+            return self.ask(command='status')['ok']
+        except OSError:
+            return False
 
     def check(self):
         """mailflowd -t."""
@@ -136,6 +140,15 @@ class Monitor:
                 if program in os.path.basename(command_of(pid).split(' ')[0])]
 
     # -- asking
+
+    def ask(self, **request):
+        """One request to the control socket, parsed; what mailflowctl does."""
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(30)
+            control.connect(self.settings['control'])
+            control.sendall(json.dumps(request).encode() + b'\n')
+            with control.makefile('rb') as answer:
+                return json.loads(answer.readline())
 
     def _run(self, *argv, **more):
         return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
