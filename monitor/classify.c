@@ -63,7 +63,7 @@
  * decides.
  */
 struct row {
-	unsigned		 stages;	/* bits 1 << enum stage; 0: any */
+	unsigned		 stages;	/* bits 1 << stage; 0: any */
 	const char		*codes;
 	const char		*enhanced;
 	const char		*words;
@@ -71,11 +71,10 @@ struct row {
 };
 
 #define AT(s)		(1U << STAGE_ ## s)
-#define CONNECTING	(AT(CONNECT) | AT(GREETING) | AT(EHLO) | AT(EHLO2))
-#define ENVELOPE	(AT(MAIL) | AT(DATA) | AT(DOT))
-
-/* Enhanced codes that say little, so that the text may speak. */
-#define VAGUE		"- X.0.0 X.3.0 X.5.0"
+#define ON_MESSAGE	(AT(MAIL) | AT(DATA) | AT(DOT))
+#define ON_WIRE		(AT(CONNECT) | AT(GREETING) | AT(EHLO) | AT(STARTTLS) | \
+			AT(EHLO2) | AT(AUTH) | AT(MAIL) | AT(RCPT) | \
+			AT(DATA) | AT(QUIT))
 
 static const struct row table[] = {
 
@@ -92,10 +91,19 @@ static const struct row table[] = {
 
 /* Greylisting has many codes and is told by its words. */
 { 0,		NULL,	NULL,
-    "greylist|graylist|grey list|gray list| greylst|postgrey| sqlgrey| spf gray| spf grey|grey rbl|=grey.rbl| greyed ",
+    "greylist|graylist|grey list|gray list| greylst|postgrey| sqlgrey|"
+    " spf gray| spf grey|grey rbl|=grey.rbl| greyed ",
 							CLASS_GREYLISTING },
 { 0,		"4..",	"- 4.7.* 4.2.0 4.3.0 4.0.0 4.1.0 4.5.1",
-    "come back in | come back later| comeback later| retry in a few minutes | try again in a few m| try again in & seconds | try again in & minutes | try again after & seconds | retry after & seconds |internal resource temporarily unavailable|internal resources are temporarily unavailable| first time & try | unknown triplet | new triplet | initial contact | temporarily deferred for sender verification | not yet been authorized | not seen before ",
+    "come back in | come back later| comeback later|"
+    " retry in a few minutes | try again in a few m|"
+    " try again in & seconds | try again in & minutes |"
+    " try again after & seconds | retry after & seconds |"
+    "internal resource temporarily unavailable|"
+    "internal resources are temporarily unavailable| first time & try |"
+    " unknown triplet | new triplet | initial contact |"
+    " temporarily deferred for sender verification |"
+    " not yet been authorized | not seen before ",
 							CLASS_GREYLISTING },
 { 0,		"451",	"-",	" temporary failure please try again later ",
 							CLASS_GREYLISTING },
@@ -104,28 +112,49 @@ static const struct row table[] = {
 
 /* By code: one mailbox, this message; unless it is a limit on the sender. */
 { 0,		NULL,	NULL,
-    "submission quota| submissionquota| send quota| sending quota| transfer quota| queue quota| outbound quota|sender quota| message quota exceeded for this sender",
+    "submission quota| submissionquota| send quota| sending quota|"
+    " transfer quota| queue quota| outbound quota|sender quota|"
+    " message quota exceeded for this sender",
 							CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.2.2", NULL,			CLASS_MAILBOX_FULL },
 { 0,		NULL,	"X.2.3 X.3.4 X.7.16", NULL,	CLASS_SIZE },
 
 /* TLS. */
 { AT(STARTTLS),	"45. 5..", NULL, NULL,			CLASS_TLS },
-{ 0,		"523 524 538", NULL, NULL,		CLASS_TLS },
+{ 0,		"523 524 538", NULL, "!message&!list&!recipient", CLASS_TLS },
 { 0,		NULL,	"X.7.10-11 X.7.30", NULL,	CLASS_TLS },
 { 0,		NULL,	"X.7.5-6",
     "crypto| tls | ssl |certificate",			CLASS_TLS },
-{ 0,		"4.. 50[12345]. 53. 54. 55. 57.", "!X.1.1 X.5.2",
-    " starttls &!only one |tls required|tls is required|requires tls|require tls|required tls|needs tls|must use tls| use tls | tls currently unavailable| tls not available| tls is not available| tls unavailable| tls unsupported|not support tls|not support starttls|tls negotiation|tls handshake|tls channel|tls connection|tls encryption|tls cipher|tls rate|tls version|tls error|tls failure|tls protocol|encryption required|encryption is required|encryption needed|requires encryption|require encryption|must be encrypted|encrypted connection|unencrypted|cleartext|clear text|secure connection|ssl required|ssl handshake|certificate verif|certificate validation|certificate has expired|certificate expired|security subsystem| mta sts | requiretls ",
+{ 0,		"4.. 53. 54. 55. 57.", "!X.1.1 X.5.2",
+    " starttls &!only one |tls required|tls is required|requires tls|"
+    "require tls|required tls|needs tls|must use tls| use tls |"
+    " tls currently unavailable| tls not available| tls is not available|"
+    " tls unavailable| tls unsupported|not support tls|"
+    "not support starttls|tls negotiation|tls handshake|tls channel|"
+    "tls connection|tls encryption|tls cipher|tls rate|tls version|"
+    "tls error|tls failure|tls protocol|encryption required|"
+    "encryption is required|encryption needed|requires encryption|"
+    "require encryption|must be encrypted|encrypted connection|unencrypted|"
+    "cleartext|clear text|secure connection|ssl required|ssl handshake|"
+    "certificate verif|certificate validation|certificate has expired|"
+    "certificate expired|security subsystem| mta sts | requiretls ",
 							CLASS_TLS },
 { 0,		"50.",	"!X.1.1 X.5.2",
-    "!only one& starttls first| tls not available| tls unavailable|tls required|not support tls| starttls required| starttls not | must issue a starttls| tls currently unavailable|encryption required",
+    "!only one& starttls first| tls not available| tls unavailable|"
+    "tls required|not support tls| starttls required| starttls not |"
+    " must issue a starttls| tls currently unavailable|encryption required",
 							CLASS_TLS },
 
 /* How the sender's domain and address are proved: policy, not a login. */
 { 0,		NULL,	"X.7.20-27 X.7.29", NULL,	CLASS_POLICY },
 { 0,		NULL,	"!X.1.1 X.4.* X.2.1",
-    " dmarc | dkim | spf |sender policy framework| ptr | rdns |reverse dns|reverse lookup|reverse hostname|reverse host name|reverse mapping|missing reverse| no reverse |helo command rejected|ehlo command rejected|invalid helo|bad helo| helo name| ehlo name|helo argument|dynamic ip|dial up|generic host|purported responsible|sender authentication|required authentication level|message authentication checks|either spf or|email authentication",
+    " dmarc | dkim | spf |sender policy framework| ptr | rdns |reverse dns|"
+    "reverse lookup|reverse hostname|reverse host name|reverse mapping|"
+    "missing reverse| no reverse |helo command rejected|"
+    "ehlo command rejected|invalid helo|bad helo| helo name| ehlo name|"
+    "helo argument|dynamic ip|dial up|generic host|purported responsible|"
+    "sender authentication|required authentication level|"
+    "message authentication checks|either spf or|email authentication",
 							CLASS_POLICY },
 
 /* The login. */
@@ -141,78 +170,268 @@ static const struct row table[] = {
 							CLASS_AUTH },
 { AT(AUTH),	"5.. 45.", "!X.4.5 X.3.2", NULL,	CLASS_AUTH },
 { 0,		"4.. 5..", "!X.1.1 X.7.28 X.7.5*",
-    "authentication required|authentication is required|requires authentication|require authentication|authentication failed|authentication failure|authentication unsuccessful|authentication credentials|authentication error|authentication information|authentication mechanism|authentication type|authentication aborted|authentication not|unable to authenticate|cannot authenticate|not authenticated|incorrect authentication|authenticate first|must authenticate|must be authenticated|to authenticate|need to authenticate|smtp authentication|smtp auth |basic authentication|server authentication|authorization failure|auth required|authrequired|auth failed|auth failure|need auth |unauthenticated senders|unauthenticated relay|unauthenticated user|anonymous session|invalid credentials|bad credentials|invalid login|login failed|login denied|login incorrect|logon failure|login required| log in with | not logged in | server token| password |invalid user or password|username and password|pop before smtp|check for new mail first|smtpclientauthentication",
+    "authentication required|authentication is required|"
+    "requires authentication|require authentication|authentication failed|"
+    "authentication failure|authentication unsuccessful|"
+    "authentication credentials|authentication error|"
+    "authentication information|authentication mechanism|"
+    "authentication type|authentication aborted|authentication not|"
+    "unable to authenticate|cannot authenticate|not authenticated|"
+    "incorrect authentication|authenticate first|must authenticate|"
+    "must be authenticated|to authenticate|need to authenticate|"
+    "smtp authentication|smtp auth |basic authentication|"
+    "server authentication|authorization failure|auth required|"
+    "authrequired|auth failed|auth failure|need auth |"
+    "unauthenticated senders|unauthenticated relay|unauthenticated user|"
+    "anonymous session|invalid credentials|bad credentials|invalid login|"
+    "login failed|login denied|login incorrect|logon failure|"
+    "login required| log in with | not logged in | server token| password |"
+    "invalid user or password|username and password|pop before smtp|"
+    "check for new mail first|smtpclientauthentication",
 							CLASS_AUTH },
 
 /* The server's own storage, named without X.3.1. */
 { 0,		"4.. 5..", "- X.0.0 X.3.0 X.3.3 X.3.5 X.4.5 X.5.0 X.2.0 X.6.0",
-    "!mailbox&!user&!account&!inbox&disk is full|!mailbox&!user&!account&!inbox&disk full|!mailbox&!user&!account&disk space|insufficient system storage|insufficient system resource|insufficient system space|insufficient storage space on|mail system full|mail system is full|mailsystem full|mailsystem is full|mail server full|mail server is full|server storage full|server is full|server disk|system storage|space shortage|shortage of space|no space left|out of space on|not enough space on the disk|not enough space on disk|not enough space on server|disk space not enough|low on disk|low on space|low on storage|filesystem full|filesystem is full|file system full|file system is full|partition full|partition is full|spool full|spool is full|spool space|writing spool|write spool|spool file write|spool write|queue file write|write queue file|writing queue file|writing to queue|queue is full|queue full|queue disk|write error or disk|disk write|writing to disk|write to disk|disk error|cannot write &!socket|cannot create & space|temporary storage failure|storage failure|storage error|disk storage|out of disk| enospc |no free inodes|out of inodes|temporary file & space|spool & quota|temp file & space|volume is full|volume full|storage is exhausted|storage exhausted|storage backend is full|speicherplatz auf dem server|espace disque|plus de place sur le disque|espacio en disco|espaco em disco|spazio su disco|memoria di sistema insufficiente",
+    "!mailbox&!user&!account&!inbox&disk is full|"
+    "!mailbox&!user&!account&!inbox&disk full|"
+    "!mailbox&!user&!account&disk space|insufficient system storage|"
+    "insufficient system resource|insufficient system space|"
+    "insufficient storage space on|mail system full|mail system is full|"
+    "mailsystem full|mailsystem is full|mail server full|"
+    "mail server is full|server storage full|server is full|server disk|"
+    "system storage|space shortage|shortage of space|no space left|"
+    "out of space on|not enough space on the disk|not enough space on disk|"
+    "not enough space on server|disk space not enough|low on disk|"
+    "low on space|low on storage|filesystem full|filesystem is full|"
+    "file system full|file system is full|partition full|partition is full|"
+    "spool full|spool is full|spool space|writing spool|write spool|"
+    "spool file write|spool write|queue file write|write queue file|"
+    "writing queue file|writing to queue|queue is full|queue full|"
+    "queue disk|write error or disk|disk write|writing to disk|"
+    "write to disk|disk error|cannot write &!socket|cannot create & space|"
+    "temporary storage failure|storage failure|storage error|disk storage|"
+    "out of disk| enospc |no free inodes|out of inodes|"
+    "temporary file & space|spool & quota|temp file & space|volume is full|"
+    "volume full|storage is exhausted|storage exhausted|"
+    "storage backend is full|speicherplatz auf dem server|espace disque|"
+    "plus de place sur le disque|espacio en disco|espaco em disco|"
+    "spazio su disco|memoria di sistema insufficiente",
 							CLASS_SYSTEM_FULL },
 { 0,		"431",	"- X.0.0 X.3.0", NULL,		CLASS_SYSTEM_FULL },
 { 0,		"45.",	"-",
-    "!mailbox&!user&!account&!recipient&!inbox& insufficient storage| out of space |!mailbox&!user&!account&!recipient&!inbox&!too many&storage full|!mailbox&!user&!account&!recipient&!inbox&storage exceeded",
+    "!mailbox&!user&!account&!recipient&!inbox& insufficient storage|"
+    " out of space |"
+    "!mailbox&!user&!account&!recipient&!inbox&!too many&storage full|"
+    "!mailbox&!user&!account&!recipient&!inbox&storage exceeded",
 							CLASS_SYSTEM_FULL },
 
 /* Limits on what one sender may do in a span of time. */
 { 0,		"4.. 5..", "!X.6.*",
-    "rate limit|ratelimit|limit rate|rate exceed|rate has exceeded|rate control|rate throttl|throttl|connection rate|message rate|submission rate|sending rate|unusual rate|receiving mail at a rate|at a rate that|mail too quickly|too quickly|too fast|slow down|slowdown|unexpected volume|excessive volume|volume of mail|volume of email|high volume of|too much mail from|too many mails from|too many emails from|peak smtp|thread limit|frequency limit|frequency limited|frequency is limited|frequency control|flood|exceeded the rate|exceeds the rate|exceeded the maximum number of mess|exceeded the maximum number of em|exceeded the limit of mess|exceeded your hourly|hourly limit|hourly quota|daily limit|daily quota|daily sending|sending limit|send limit|sent limit|recipient limit exceed|per hour| per day|per minute|this hour|messages per|emails per|mails per|recipients per hour|recipients per day|recipients per minute|messages today|!on the server&!mailbox&!inbox&too many messages|too many emails|too many mails|too many e mails|too much email|messages from & temporarily deferred|temporarily deferred due to|temporarily rate|too many connections from|too many connections for your|connections from your|connections from the same|connections from this|sessions from your|sessions from this|connections from your host|connections per ip|connections per client|connection limit|too many simultaneous|simultaneous connections|concurrent connections from|concurrent smtp connections from|concurrent sessions from|exceeded connection|trop de connexion|trop de mess|demasiados mensajes|zu viele nachrichten|zu viele verbindungen|server busy & try again later from |service refuse& later| mass mail|too many bad|too many invalid recipients|too many unknown|too many failed|too many errors from|too many attempts|too many requests|too many rcpts|too many recipients from| tls sessions from|too many transactions|exceeded limit on",
+    "rate limit|ratelimit|limit rate|rate exceed|rate has exceeded|"
+    "rate control|rate throttl|throttl|connection rate|message rate|"
+    "submission rate|sending rate|unusual rate|receiving mail at a rate|"
+    "at a rate that|mail too quickly|too quickly|too fast|slow down|"
+    "slowdown|unexpected volume|excessive volume|volume of mail|"
+    "volume of email|high volume of|too much mail from|too many mails from|"
+    "too many emails from|peak smtp|thread limit|frequency limit|"
+    "frequency limited|frequency is limited|frequency control|flood|"
+    "exceeded the rate|exceeds the rate|"
+    "exceeded the maximum number of mess|exceeded the maximum number of em|"
+    "exceeded the limit of mess|exceeded your hourly|hourly limit|"
+    "hourly quota|daily limit|daily quota|daily sending|sending limit|"
+    "send limit|sent limit|recipient limit exceed|per hour| per day|"
+    "per minute|this hour|messages per|emails per|mails per|"
+    "recipients per hour|recipients per day|recipients per minute|"
+    "messages today|!on the server&!mailbox&!inbox&too many messages|"
+    "too many emails|too many mails|too many e mails|too much email|"
+    "messages from & temporarily deferred|temporarily deferred due to|"
+    "temporarily rate|too many connections from|"
+    "too many connections for your|connections from your|"
+    "connections from the same|connections from this|sessions from your|"
+    "sessions from this|connections from your host|connections per ip|"
+    "connections per client|connection limit|too many simultaneous|"
+    "simultaneous connections|concurrent connections from|"
+    "concurrent smtp connections from|concurrent sessions from|"
+    "exceeded connection|trop de connexion|trop de mess|"
+    "demasiados mensajes|zu viele nachrichten|zu viele verbindungen|"
+    "server busy & try again later from |service refuse& later| mass mail|"
+    "too many bad|too many invalid recipients|too many unknown|"
+    "too many failed|too many errors from|too many attempts|"
+    "too many requests|too many rcpts|too many recipients from|"
+    " tls sessions from|too many transactions|exceeded limit on",
 							CLASS_RATE_LIMIT },
 { 0,		"4.. 5..", "X.7.*",
-    "too many connections|too many sessions|too many concurrent|server busy|!mailbox&!storage&!size&limit exceeded| quota exceeded &!mailbox&!recipient&!user&!box|too many errors|too many protocol",
+    "too many connections|too many sessions|too many concurrent|"
+    "server busy|!mailbox&!storage&!size&limit exceeded|"
+    " quota exceeded &!mailbox&!recipient&!user&!box|too many errors|"
+    "too many protocol",
 							CLASS_RATE_LIMIT },
-{ 0,		"421",	"!X.4.5 X.3.2", "too many connections", CLASS_RATE_LIMIT },
+{ 0,		"421",	"!X.4.5 X.3.2",
+    "too many connections",				CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.7.28", NULL,			CLASS_RATE_LIMIT },
+{ 0,		NULL,	"X.4.5",
+    "limit exceeded|limit reached|quota exceeded",	CLASS_RATE_LIMIT },
 
 /* By code: names and routes, addresses, the channel. */
 { 0,		"550 4..", "X.1.10",
     "recipientnotfound|recipient not found|recipient & not|user|mailbox",
 							CLASS_NO_SUCH_USER },
 { 0,		"0",	NULL,
-    "connection timed out|connection refused|no route to host|network is unreachable|connection reset|lost connection|requests to connect|conversation with & timed out|connection closed",
+    "connection timed out|connection refused|no route to host|"
+    "network is unreachable|connection reset|lost connection|"
+    "requests to connect|conversation with & timed out|connection closed",
 							CLASS_NETWORK },
 { 0,		NULL,	"X.1.10 X.4.3 X.4.4 X.4.6 X.4.14 X.4.300-399", NULL,
 							CLASS_DNS },
 { 0,		"55. 54.", "5.4.1",
-    "recipient address rejected|access denied|user unknown|no such user|mailbox",
+    "recipient address rejected|access denied|user unknown|no such user|"
+    "mailbox",
 							CLASS_NO_SUCH_USER },
 { 0,		NULL,	"X.1.1",
-    " quota |over quota|overquota|mailbox full|mailbox is full|storage| pleine",
+    " quota |over quota|overquota|mailbox full|mailbox is full|storage|"
+    " pleine",
 							CLASS_MAILBOX_FULL },
 { 0,		NULL,	"X.1.1 X.1.6 X.1.4", NULL,	CLASS_NO_SUCH_USER },
 
 /* The size of this message. */
 { 0,		"0 4.. 5..", NULL,
-    "!mailbox size&message size|!mailbox&size limit|message too large|message too big|message is too large|message is too big|message larger|message was too large|mail too large|mail is too large|mail too big|email too large|email is too large|too large for|maximum message size|max message size|maximum inbound message|maximum size|maxsize|message length|message exceeds|mail exceeds|exceeds size|exceeds maximum size|exceeded size|size exceed|databytes|headers too large|header size|header too|headers exceed|too much mail data|too much data|class size|file too big|file is too large|attachment too|attachments too|nachricht zu gros|zu gros|trop volumineux|message trop gros|taille du message|demasiado grande|muito grande|troppo grande|larger than",
+    "!mailbox size&message size|!mailbox&size limit|message too large|"
+    "message too big|message is too large|message is too big|"
+    "message larger|message was too large|mail too large|mail is too large|"
+    "mail too big|email too large|email is too large|too large for|"
+    "maximum message size|max message size|maximum inbound message|"
+    "maximum size|maxsize|message length|message exceeds|mail exceeds|"
+    "exceeds size|exceeds maximum size|exceeded size|size exceed|databytes|"
+    "headers too large|header size|header too|headers exceed|"
+    "too much mail data|too much data|class size|file too big|"
+    "file is too large|attachment too|attachments too|nachricht zu gros|"
+    "zu gros|trop volumineux|message trop gros|taille du message|"
+    "demasiado grande|muito grande|troppo grande|larger than",
 							CLASS_SIZE },
 
 /* One mailbox, named without X.2.2. */
-{ 0,		"4.. 5..", "!X.1.1", "sender verify failed|sender verification failed",
-							CLASS_POLICY },
+{ 0,		"4.. 5..", "!X.1.1",
+    "sender verify failed|sender verification failed",	CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
-    "user unknown|unknown user|no such user|user not found|unknown recipient |recipient unknown|desconocido",
+    "user unknown|unknown user|no such user|user not found|"
+    "unknown recipient |recipient unknown|desconocido",
 							CLASS_NO_SUCH_USER },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
-    "mailbox full|mailbox is full|mailbox was full|mailbox is currently full|mailbox currently full|mailbox for user is full|mail box full|mail box is full|full mailbox|mailbox would exceed|mailbox has exceeded|mailbox exceeded|mailbox exceeds|mailbox limit|mailbox size|mailbox quota|mailbox over|mailbox is over|mailbox already|exceeds mailbox|exceeded mailbox|mailfolder is full|mailfolder full|folder is full|inbox is full|inbox full|inbox is out|inbox has exceeded| box is full| account is full|account full|account is over|account over|account has exceeded|account exceeded|over quota|overquota|over its quota|over their quota|over the quota|over allocated quota|over disk quota|above quota|quota exceeded|quotaexceeded|quota is exceeded|quota exceed|quota full|quota is full|quota violation|quota limit|quota reached|exceeded quota|exceeded its quota|exceeded his quota|exceeded the quota|exceeded their quota|exceeded the storage|exceeded storage limit|exceeds quota|exceeds the quota|exceed quota|out of quota|beyond quota|user quota|disk quota|disc quota|diskspace quota|storage quota|storage limit|exceeded its disk|disk space limit|not enough storage|insufficient quota|has insufficient space|does not have enough space|doesn t have enough space|not have enough disk|no space in mailbox|not enough space in|insufficient space in|out of storage|mail storage & exceeded|no storage space|storage space in|user is out of|user has exceeded|user has too many|user is full|recipient is full|recipient is over|recipient has exceeded|recipient overquota|recipient storage full|recipient s mailbox is full|too many messages in|too many messages on the server|exceeded allowed space|exceeded its allocated|blocks limit exceeded|inode limit exceeded|boite pleine|boite aux lettres pleine|boite de reception pleine|quota depasse|postfach ist voll|postfach voll|postfach uberfullt|posteingang voll|zuviele mails|zu viele mails|kontingent|buzon lleno|buzon esta lleno|casilla llena|cuenta llena|cuota excedida|caixa cheia|caixa postal cheia|caixa de correio cheia|cota excedida|casella piena|casella di posta piena|mailbox lleno|mailbox pieno|mailbox vol |postvak vol|skrzynka przepelniona|skrzynka pelna",
+    "mailbox full|mailbox is full|mailbox was full|"
+    "mailbox is currently full|mailbox currently full|"
+    "mailbox for user is full|mail box full|mail box is full|full mailbox|"
+    "mailbox would exceed|mailbox has exceeded|mailbox exceeded|"
+    "mailbox exceeds|mailbox limit|mailbox size|mailbox quota|mailbox over|"
+    "mailbox is over|mailbox already|exceeds mailbox|exceeded mailbox|"
+    "mailfolder is full|mailfolder full|folder is full|inbox is full|"
+    "inbox full|inbox is out|inbox has exceeded| box is full|"
+    " account is full|account full|account is over|account over|"
+    "account has exceeded|account exceeded|over quota|overquota|"
+    "over its quota|over their quota|over the quota|over allocated quota|"
+    "over disk quota|above quota|quota exceeded|quotaexceeded|"
+    "quota is exceeded|quota exceed|quota full|quota is full|"
+    "quota violation|quota limit|quota reached|exceeded quota|"
+    "exceeded its quota|exceeded his quota|exceeded the quota|"
+    "exceeded their quota|exceeded the storage|exceeded storage limit|"
+    "exceeds quota|exceeds the quota|exceed quota|out of quota|"
+    "beyond quota|user quota|disk quota|disc quota|diskspace quota|"
+    "storage quota|storage limit|exceeded its disk|disk space limit|"
+    "not enough storage|insufficient quota|has insufficient space|"
+    "does not have enough space|doesn t have enough space|"
+    "not have enough disk|no space in mailbox|not enough space in|"
+    "insufficient space in|out of storage|mail storage & exceeded|"
+    "no storage space|storage space in|user is out of|user has exceeded|"
+    "user has too many|user is full|recipient is full|recipient is over|"
+    "recipient has exceeded|recipient overquota|recipient storage full|"
+    "recipient s mailbox is full|too many messages in|"
+    "too many messages on the server|exceeded allowed space|"
+    "exceeded its allocated|blocks limit exceeded|inode limit exceeded|"
+    "boite pleine|boite aux lettres pleine|boite de reception pleine|"
+    "quota depasse|postfach ist voll|postfach voll|postfach uberfullt|"
+    "posteingang voll|zuviele mails|zu viele mails|kontingent|buzon lleno|"
+    "buzon esta lleno|casilla llena|cuenta llena|cuota excedida|"
+    "caixa cheia|caixa postal cheia|caixa de correio cheia|cota excedida|"
+    "casella piena|casella di posta piena|mailbox lleno|mailbox pieno|"
+    "mailbox vol |postvak vol|skrzynka przepelniona|skrzynka pelna",
 							CLASS_MAILBOX_FULL },
 { 0,		"55.",	"- X.0.0 X.2.* X.3.0 X.5.0",
-    "disk full|disk is full|storage full|insufficient storage|insufficient system storage|exceeded storage allocation quota|out of space",
-							CLASS_MAILBOX_FULL },
-{ AT(RCPT),	"552",	"- X.0.0 X.2.* X.5.0", "!too many recipients", CLASS_MAILBOX_FULL },
+    "storage full|insufficient storage|out of space",	CLASS_MAILBOX_FULL },
+{ AT(RCPT),	"552",	"- X.0.0 X.2.* X.5.0",
+    "!too many recipients",				CLASS_MAILBOX_FULL },
 { 0,		"552",	"- X.0.0 X.5.0",
     "exceeded storage allocation",			CLASS_SIZE },
 
 /* A word that decides: somebody chose to refuse. */
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
-    "=spamhaus.org|=spamcop.net|=sorbs.net|=barracudacentral|=abuseat.org|blacklist|black list|blocklist|block list|blocked using|blocked by|blocked for|blocked due|blocked because|has been blocked|is blocked|are blocked|was blocked|ip blocked|been blocked|access blocked| blocked see| blocked |denylist|deny list|rejectlist|badlist|listed at|listed in|listed on|listed by|is listed| listed as| rbl |rbl list| dnsbl| dnsrbl| uribl | surbl | xbl| sbl | zen |spamhaus|spamcop|sorbs|barracuda|cloudmark|senderscore|sender score|proofpoint&reputation|reputation|talos|spam|unsolicited|bulk mail|bulk email| ube | uce |junk|virus|malware|infected|trojan|phish|malicious|abuse|suspicious|illegal attachment|banned|attachment not|blocked attachment|prohibited attachment|executable|content rejected|content reject|content denied|content policy|content filter|content restriction|content that|contents policy|security issue|security polic|security reason|local policy|policy violation|policy reason|policy restriction|policy rejection|policy reject| for policy |by policy|to policy|policy error|policies|against policy|our policy|group policy|administrative prohibition|prohibited|poor sender|not whitelisted|not in whitelist|whitelist|badmailfrom|badrcptto|bad reputation|user complaints|complaints|reject by behaviour|behaviour spam|dt spm| dt sum| hl itc| hl irg| mi spb|suspect| cbl | mapi spam|scored|spamassassin|bayes|phishing|fraud|scam|a problem occurred & postmaster|invalid ip|smtp server of your isp",
+    "=spamhaus.org|=spamcop.net|=sorbs.net|=barracudacentral|=abuseat.org|"
+    "blacklist|black list|blocklist|block list|blocked using|blocked by|"
+    "blocked for|blocked due|blocked because|has been blocked|is blocked|"
+    "are blocked|was blocked|ip blocked|been blocked|access blocked|"
+    " blocked see| blocked |denylist|deny list|rejectlist|badlist|"
+    "listed at|listed in|listed on|listed by|is listed| listed as| rbl |"
+    "rbl list| dnsbl| dnsrbl| uribl | surbl | xbl| sbl | zen |spamhaus|"
+    "spamcop|sorbs|barracuda|cloudmark|senderscore|sender score|"
+    "proofpoint&reputation|reputation|talos|spam|unsolicited|bulk mail|"
+    "bulk email| ube | uce |junk|virus|malware|infected|trojan|phish|"
+    "malicious|abuse|suspicious|illegal attachment|banned|attachment not|"
+    "blocked attachment|prohibited attachment|executable|content rejected|"
+    "content reject|content denied|content policy|content filter|"
+    "content restriction|content that|contents policy|security issue|"
+    "security polic|security reason|local policy|policy violation|"
+    "policy reason|policy restriction|policy rejection|policy reject|"
+    " for policy |by policy|to policy|policy error|policies|against policy|"
+    "our policy|group policy|administrative prohibition|prohibited|"
+    "poor sender|not whitelisted|not in whitelist|whitelist|badmailfrom|"
+    "badrcptto|bad reputation|user complaints|complaints|"
+    "reject by behaviour|behaviour spam|dt spm| dt sum| hl itc| hl irg|"
+    " mi spb|suspect| cbl | mapi spam|scored|spamassassin|bayes|phishing|"
+    "fraud|scam|a problem occurred & postmaster|invalid ip|"
+    "smtp server of your isp",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
-    "relay access denied|relaying denied|relay denied|relaying prohibited|relay prohibited|relaying is prohibited|relaying not|relay not|not relay|no relaying|no relay|unable to relay|cannot relay|can t relay|allowed to relay|open relay|unauthorized relay|relaying disabled|allowed rcpthosts|rcpthosts|permission to relay|to relay through|refuse to relay|relay attempt|relaying mail|relaying to|relaying from|not permitted to relay",
+    "relay access denied|relaying denied|relay denied|relaying prohibited|"
+    "relay prohibited|relaying is prohibited|relaying not|relay not|"
+    "not relay|no relaying|no relay|unable to relay|cannot relay|"
+    "can t relay|allowed to relay|open relay|unauthorized relay|"
+    "relaying disabled|allowed rcpthosts|rcpthosts|permission to relay|"
+    "to relay through|refuse to relay|relay attempt|relaying mail|"
+    "relaying to|relaying from|not permitted to relay",
 							CLASS_POLICY },
 
 /* Names and routes, named without a code of their own. */
 { 0,		"556",	NULL,	NULL,			CLASS_DNS },
 { 0,		"0 4.. 5..", "!X.2.2-9 X.6.* X.7.*",
-    "host unknown|unknown host|host not found|hostname not found|domain not found|domain of sender address|no such domain|no such host|unknown domain|domain unknown|domain name not found|domain does not exist|domain doesn t exist|nonexistent domain|non existent domain|nonexistentdomain|domain not exist|domain must exist|domain must resolve|sender domain|domain must have|domain is not valid|domain not valid|domain not active|domain is not active|domain inactive|domain isn t active|domain is disabled|domain disabled|domain not reachable|domain is not reachable|domain unreachable|domain not configured|domain not hosted|invalid domain|bad domain|illegal host|name service error|name server|name or service not known|nameserver|nxdomain|null mx|no mx | mx record| mx lookup|no mail exchanger|mail exchanger|mail exchangers|does not accept mail|does not accept email|doesn t accept mail|doesn t accept email|not accept mail|unable to route|unrouteable|unroutable|cannot route|can t route|no route to|not routable|routing loop|mail loop|mailloop|message loop|looping|loop detected|loops back|mail is looping|too many hops|hop count|hopcount|maximum hop|too many received|dns lookup|dns query|dns error|dns fail|dns temporar|dns timeout|dns problem|dns resolution|dns record|dns soft|dns hard|dns server|unable to resolve|cannot resolve|can t resolve|could not resolve|couldn t resolve|not resolve|failed to resolve|resolution failed|resolve failed|resolve fail|lookup failed|temporary lookup failure|lookup failure|lookup failed|remote server unavailable|remote host unavailable|next hop|network configuration|unreachable host|host unreachable|network unreachable|network is unreachable|host is unreachable|connection refused|could not connect|cannot connect to|unable to connect|couldn t connect|no valid mx|retry time not reached|retry timeout exceeded|not answering",
+    "host unknown|unknown host|host not found|hostname not found|"
+    "domain not found|domain of sender address|no such domain|no such host|"
+    "unknown domain|domain unknown|domain name not found|"
+    "domain does not exist|domain doesn t exist|nonexistent domain|"
+    "non existent domain|nonexistentdomain|domain not exist|"
+    "domain must exist|domain must resolve|sender domain|domain must have|"
+    "domain is not valid|domain not valid|domain not active|"
+    "domain is not active|domain inactive|domain isn t active|"
+    "domain is disabled|domain disabled|domain not reachable|"
+    "domain is not reachable|domain unreachable|domain not configured|"
+    "domain not hosted|invalid domain|bad domain|illegal host|"
+    "name service error|name server|name or service not known|nameserver|"
+    "nxdomain|null mx|no mx | mx record| mx lookup|no mail exchanger|"
+    "mail exchanger|mail exchangers|does not accept mail|"
+    "does not accept email|doesn t accept mail|doesn t accept email|"
+    "not accept mail|unable to route|unrouteable|unroutable|cannot route|"
+    "can t route|no route to|not routable|routing loop|mail loop|mailloop|"
+    "message loop|looping|loop detected|loops back|mail is looping|"
+    "too many hops|hop count|hopcount|maximum hop|too many received|"
+    "dns lookup|dns query|dns error|dns fail|dns temporar|dns timeout|"
+    "dns problem|dns resolution|dns record|dns soft|dns hard|dns server|"
+    "unable to resolve|cannot resolve|can t resolve|could not resolve|"
+    "couldn t resolve|not resolve|failed to resolve|resolution failed|"
+    "resolve failed|resolve fail|lookup failed|temporary lookup failure|"
+    "lookup failure|lookup failed|remote server unavailable|"
+    "remote host unavailable|next hop|network configuration|"
+    "unreachable host|host unreachable|network unreachable|"
+    "network is unreachable|host is unreachable|connection refused|"
+    "could not connect|cannot connect to|unable to connect|"
+    "couldn t connect|no valid mx|retry time not reached|"
+    "retry timeout exceeded|not answering",
 							CLASS_DNS },
 
 { 0,		NULL,	"X.1.2", NULL,			CLASS_DNS },
@@ -221,20 +440,113 @@ static const struct row table[] = {
 /* The recipient. */
 { 0,		NULL,	"X.7.13 X.7.17", NULL,		CLASS_NO_SUCH_USER },
 { 0,		"551",	"!X.7.*", NULL,			CLASS_NO_SUCH_USER },
-{ 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
-    "user unknown|unknown user|unknownuser|userunknown|unknown local|local user unknown|unknown recipient|recipient unknown|unknown address|address unknown|unknown mailbox|mailbox unknown|unknown account|unknown or illegal|unknown alias|unknown name|no such user|nosuchuser|no such mailbox|no such recipient|no such address|no such account|no such person|no such id|no such name|no such local|no such email|no such mail|no mailbox|no mail box|no mail account|no recipient|no account|no user|no valid recipient|valid recipients|user not|user doesn t|user does not|user isn t|user is not|user invalid|user has moved|user has left|user no longer|not a user|not a valid|not a known|not our customer|not our user|not known|not in our|not in directory|not listed in|not found in|not local|not an active|active address|not exist|doesn t exist|does not exist|doesnt exist|dont exist|didn t exist|nonexistent|non existent|nonexist|inexist|not found|recipnotfound|recipientnotfound|not unique|not recogni|recipient unrecogni|unrecogni|mailbox not|mailbox unavailable|mailbox is unavailable|mailbox not available|mailbox does not|mailbox doesn t|mailbox is not|mailbox is disabled|mailbox disabled|mailbox is inactive|mailbox inactive|mailbox has been|mailbox closed|mailbox is closed|mailbox name not|mailbox & is unavailable|invalid recipient|invalid mailbox|invalid user|invalid address|invalid account|invalid email|invalid local|recipient invalid|address invalid|address is invalid|recipient is invalid|recipient address rejected|recipient rejected|recipient refused|recipient denied|recipient not|recipient is not|recipient no longer|recipient error|recipient verification|recipient doesn t|recipient does not|recipient address is|recipient address has|recipient verify|failed recipient|bad recipient|bad destination|bad address|illegal alias|illegal user|rcpt to rejected|!sender&address rejected|!sender&address not|address does not|address is not|address no longer|address has been|address unavailable|undeliverable address|no longer|account disabled|account is disabled|account has been|account inactive|account is inactive|account is not|account not|account closed|account is closed|account suspended|account is suspended|account does not|account doesn t|account unavailable|account terminated|account expired|expired account|email account|deactivated|inactive user|inactive mailbox|inactive account|inactive|not active|is disabled|disabled recipient|has been disabled|been discontinued|user suspended|user is suspended|recipient suspended|mailbox suspended|mailbox is suspended|address suspended|discontinued|doesn t have a|does not have a|cannot deliver mail for|can t deliver mail for|cannot be delivered to|moved to|has moved|utilisateur inconnu|destinataire inconnu|destinataire invalide|destinataire|adresse inconnue|adresse invalide|adresse d au moins|inconnu|boite inconnue|unbekannt|empfanger|existiert nicht|kein postfach|desconocid|destinatario|no existe|usuario invalido|nao existe|usuario inexistente|conta inexistente|caixa postal inexistente|sconosciut|inesistente|non esiste|onbekend|bestaat niet|okand|findes ikke|nie istnieje|neexistuje|nepoznat|permanent failure for one or more recipients",
+{ 0,		"0 4.. 501 505 51. 52. 53. 54. 55. 56. 57. 58. 59.",
+		"!X.3.2 X.4.* X.5.2-6 X.6.*",
+    "user unknown|unknown user|unknownuser|userunknown|unknown local|"
+    "local user unknown|unknown recipient|recipient unknown|"
+    "unknown address|address unknown|unknown mailbox|mailbox unknown|"
+    "unknown account|unknown or illegal|unknown alias|unknown name|"
+    "no such user|nosuchuser|no such mailbox|no such recipient|"
+    "no such address|no such account|no such person|no such id|"
+    "no such name|no such local|no such email|no such mail|no mailbox|"
+    "no mail box|no mail account|!succeeded&no recipient|no account|"
+    "no user|no valid recipient|valid recipients|user not|user doesn t|"
+    "user does not|user isn t|user is not|user invalid|user has moved|"
+    "user has left|user no longer|not a user|not a valid|not a known|"
+    "not our customer|not our user|not known|not in our|not in directory|"
+    "not listed in|not found in|not local|not an active|active address|"
+    "not exist|doesn t exist|does not exist|doesnt exist|dont exist|"
+    "didn t exist|nonexistent|non existent|nonexist|inexist|not found|"
+    "recipnotfound|recipientnotfound|not unique|user not recogni|"
+    "recipient not recogni|address not recogni|user unrecogni|"
+    "recipient unrecogni|address unrecogni|mailbox not|mailbox unavailable|"
+    "mailbox is unavailable|mailbox not available|mailbox does not|"
+    "mailbox doesn t|mailbox is not|mailbox is disabled|mailbox disabled|"
+    "mailbox is inactive|mailbox inactive|mailbox has been|mailbox closed|"
+    "mailbox is closed|mailbox name not|mailbox & is unavailable|"
+    "invalid recipient|invalid mailbox|invalid user|invalid address|"
+    "invalid account|invalid email|invalid local|recipient invalid|"
+    "address invalid|address is invalid|recipient is invalid|"
+    "recipient address rejected|recipient rejected|recipient refused|"
+    "recipient denied|recipient not|recipient is not|recipient no longer|"
+    "recipient error|recipient verification|recipient doesn t|"
+    "recipient does not|recipient address is|recipient address has|"
+    "recipient verify|failed recipient|bad recipient|bad destination|"
+    "bad address|illegal alias|illegal user|rcpt to rejected|"
+    "!sender&address rejected|!sender&address not|address does not|"
+    "address is not|address no longer|address has been|address unavailable|"
+    "undeliverable address|no longer|account disabled|account is disabled|"
+    "account has been|account inactive|account is inactive|account is not|"
+    "account not|account closed|account is closed|account suspended|"
+    "account is suspended|account does not|account doesn t|"
+    "account unavailable|account terminated|account expired|"
+    "expired account|email account|deactivated|inactive user|"
+    "inactive mailbox|inactive account|inactive|not active|is disabled|"
+    "disabled recipient|has been disabled|been discontinued|user suspended|"
+    "user is suspended|recipient suspended|mailbox suspended|"
+    "mailbox is suspended|address suspended|discontinued|doesn t have a|"
+    "does not have a|cannot deliver mail for|can t deliver mail for|"
+    "cannot be delivered to|moved to|has moved|utilisateur inconnu|"
+    "destinataire inconnu|destinataire invalide|destinataire|"
+    "adresse inconnue|adresse invalide|adresse d au moins|inconnu|"
+    "boite inconnue|unbekannt|empfanger|existiert nicht|kein postfach|"
+    "desconocid|destinatario|no existe|usuario invalido|nao existe|"
+    "usuario inexistente|conta inexistente|caixa postal inexistente|"
+    "sconosciut|inesistente|non esiste|onbekend|bestaat niet|okand|"
+    "findes ikke|nie istnieje|neexistuje|nepoznat|"
+    "permanent failure for one or more recipients",
 							CLASS_NO_SUCH_USER },
 
 /* Load. */
 { 0,		"0 4.. 5..", "!X.2.1 X.4.7 X.6.* X.7.*",
-    "too much load|load average|load too high|system load|server load|high load|heavy load|overload|too busy|server busy|server is busy|system busy|system is busy|is busy|busy try|currently busy|temporarily busy|congest|too many concurrent|too many sessions|too many processes|too many smtp|too many connections|too many clients|too many open|maximum number of concurrent|maximum connections|maximum number of connections|max connections|max clients|all server ports|no more connections|resources temporarily|resource temporarily|resource shortage|insufficient resource|out of resources|lack of resources|system resources|out of memory|memory exhausted|insufficient memory|not enough memory|cannot allocate|no memory|low memory|unable to fork|cannot fork|fork failed|service unavailable|service is unavailable|service temporarily unavailable|service is temporarily|service not available|service is not available|service currently|service is currently|service shutting|!rejected&server temporarily|server is temporarily|server unavailable|server is unavailable|server not available|server currently|server is currently|server is down|server is shutting|server shutting|server offline|server is offline|shutting down|shutdown|going down|not accepting|maintenance|mailbox server is offline|offline|backend unavail|backend not avail|backend is|backend error|upstream error|upstream|temporary system problem|timeout|time out|timed out|timedout|connection dropped|connection lost|lost connection|large queue|queue too|queue is too|concurrent deliver|suspended delivery|uberlastet|ausgelastet|surcharge|service indisponible|temporairement indisponible",
+    "too much load|load average|load too high|system load|server load|"
+    "high load|heavy load|overload|too busy|server busy|server is busy|"
+    "system busy|system is busy|is busy|busy try|currently busy|"
+    "temporarily busy|congest|too many concurrent|too many sessions|"
+    "too many processes|too many smtp|too many connections|"
+    "too many clients|too many open|maximum number of concurrent|"
+    "maximum connections|maximum number of connections|max connections|"
+    "max clients|all server ports|no more connections|"
+    "resources temporarily|resource temporarily|resource shortage|"
+    "insufficient resource|out of resources|lack of resources|"
+    "system resources|out of memory|memory exhausted|insufficient memory|"
+    "not enough memory|cannot allocate|no memory|low memory|unable to fork|"
+    "cannot fork|fork failed|service unavailable|service is unavailable|"
+    "service temporarily unavailable|service is temporarily|"
+    "service not available|service is not available|service currently|"
+    "service is currently|service shutting|!rejected&server temporarily|"
+    "server is temporarily|server unavailable|server is unavailable|"
+    "server not available|server currently|server is currently|"
+    "server is down|server is shutting|server shutting|server offline|"
+    "server is offline|shutting down|shutdown|going down|not accepting|"
+    "maintenance|mailbox server is offline|offline|backend unavail|"
+    "backend not avail|backend is|backend error|upstream error|upstream|"
+    "temporary system problem|timeout|time out|timed out|timedout|"
+    "connection dropped|connection lost|lost connection|large queue|"
+    "queue too|queue is too|concurrent deliver|suspended delivery|"
+    "uberlastet|ausgelastet|surcharge|service indisponible|"
+    "temporairement indisponible",
 							CLASS_CONGESTION },
 
 /* Words that only say no. */
 { 0,		"4.. 5..", "!X.2.1 X.3.2 X.4.* X.5.2-6",
-    "denied|deny|rejected|rejete|rejetee|refused|refuse |refuses|not allowed|not permitted|not authorized|not authorised|unauthorized|unauthorised|no permission|permission|permissions|forbidden|not accepted|not acceptable|not welcome|not wanted|disallowed|prohibit|restricted|restriction|sender rejected|sender address|sender not|sender invalid|sender verify|sender verification|invalid sender|sender is|mail from|no smtp service|rfc 5322|rfc 2822|rfc compl|header error|duplicate header|multiple addresses|policy|mail rejected|message rejected|email rejected|reject id|reject due|reject |failed to delivery|not pre approved|undesired|filter|firewall|inappropriate|disclaim|may not be mail exchanger|mismatches client|abgelehnt|verweigert|nicht erlaubt|rechazado|rechazada|rejeitad|rifiutat|odrzucon",
+    "denied|deny|rejected|rejete|rejetee|refused|refuse |refuses|"
+    "not allowed|not permitted|not authorized|not authorised|unauthorized|"
+    "unauthorised|no permission|permission|permissions|forbidden|"
+    "not accepted|not acceptable|not welcome|not wanted|disallowed|"
+    "prohibit|restricted|restriction|sender rejected|sender address|"
+    "sender not|sender invalid|sender verify|sender verification|"
+    "invalid sender|sender is|mail from|no smtp service|rfc 5322|rfc 2822|"
+    "rfc compl|header error|duplicate header|multiple addresses|policy|"
+    "mail rejected|message rejected|email rejected|reject id|reject due|"
+    "reject |failed to delivery|not pre approved|undesired|filter|firewall|"
+    "inappropriate|disclaim|may not be mail exchanger|mismatches client|"
+    "abgelehnt|verweigert|nicht erlaubt|rechazado|rechazada|rejeitad|"
+    "rifiutat|odrzucon",
 							CLASS_POLICY },
-{ 0,		"4.. 5..", "X.7.*", "temporary server error|server error|proxy|attribution|too many|timeout|timed out", CLASS_CONGESTION },
+{ 0,		"4.. 5..", "X.7.*",
+    "server error|proxy|attribution|too many|timeout|timed out",
+							CLASS_CONGESTION },
 
 /* By enhanced code, where no word says better. */
 { 0,		NULL,	"X.1.0 X.1.3 X.2.1", NULL,	CLASS_NO_SUCH_USER },
@@ -248,10 +560,9 @@ static const struct row table[] = {
 { 0,		"421",	"- X.0.0", NULL,		CLASS_CONGESTION },
 { 0,		"541 571", NULL, NULL,			CLASS_POLICY },
 { AT(RCPT),	"550 553", "- X.0.0 X.5.0", NULL,	CLASS_NO_SUCH_USER },
-{ ENVELOPE,	"552",	"- X.0.0 X.5.0", "!too many",	CLASS_SIZE },
+{ ON_MESSAGE,	"552",	"- X.0.0 X.5.0", "!too many",	CLASS_SIZE },
 { AT(GREETING),	"554",	"- X.0.0 X.5.0 X.3.0", NULL,	CLASS_POLICY },
-{ CONNECTING | AT(MAIL) | AT(RCPT) | AT(DATA) | AT(QUIT) | AT(AUTH) | AT(STARTTLS),
-		"0",	"-",	"",			CLASS_NETWORK },
+{ ON_WIRE,	"0",	"-",	"",			CLASS_NETWORK },
 { 0,		NULL,	NULL,	NULL,			CLASS_OTHER },
 };
 

@@ -389,7 +389,7 @@ reply_parse(struct reply *r, const char *bytes, size_t len)
 {
 	struct span	rest = { bytes, len }, line;
 	struct found	best = { .place = PLACE_NONE };
-	bool		more = false;
+	bool		more = false, quoted;
 
 	memset(r, 0, sizeof *r);
 	while (next_line(&rest, &line, &r->malformed)) {
@@ -401,7 +401,8 @@ reply_parse(struct reply *r, const char *bytes, size_t len)
 	}
 	if (more)
 		r->malformed = true;
-	if (r->code == 0)
+	quoted = r->code == 0;
+	if (quoted)
 		read_quoted(r, &best);
 	if (best.place != PLACE_NONE) {
 		snprintf(r->enhanced, sizeof r->enhanced, "%u.%u.%u",
@@ -411,7 +412,8 @@ reply_parse(struct reply *r, const char *bytes, size_t len)
 		if (r->code != 0 && best.status.class != r->code / 100)
 			r->contradiction = true;
 	}
-	drop_repeats(r);
+	if (!quoted)
+		drop_repeats(r);
 }
 
 size_t
