@@ -1,0 +1,148 @@
+#include "mailboxes/imap_error.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+/* Doing what, as "while ...". */
+static const char *const doings[] = {
+	[IMAP_GREETED] = "greeting",
+	[IMAP_ASKING] = "CAPABILITY",
+	[IMAP_STARTING_TLS] = "STARTTLS",
+	[IMAP_LOGGING_IN] = "login",
+	[IMAP_LISTING] = "LIST",
+	[IMAP_SELECTING] = "SELECT",
+	[IMAP_POLLING] = "NOOP",
+	[IMAP_FETCHING] = "FETCH",
+	[IMAP_IDLING] = "IDLE",
+	[IMAP_REMOVING] = "clean-up",
+};
+
+static const struct {
+	enum transport_error	error;
+	enum outcome_class	class;
+} classes[] = {
+	{ TRANSPORT_NXDOMAIN, CLASS_DNS },
+	{ TRANSPORT_RESOLVER, CLASS_DNS },
+	{ TRANSPORT_NO_ADDRESS, CLASS_DNS },
+	{ TRANSPORT_CERT, CLASS_TLS },
+	{ TRANSPORT_TLS, CLASS_TLS },
+	{ TRANSPORT_LOCAL, CLASS_OTHER },
+	{ TRANSPORT_BUDGET, CLASS_OTHER },
+};
+
+/*
+ * Codes of a refused login that are not about the credentials (RFC 5530,
+ * and Gmail's own): trying again is right.
+ */
+static const char *const not_credentials[] = { "UNAVAILABLE", "INUSE",
+	"LIMIT", "SERVERBUG", "CANNOT", "OVERQUOTA", "THROTTLED",
+	"CONTACTADMIN" };
+
+/* The same without a code. */
+static const char *const not_credentials_text[] = { "try again", "try later",
+	"temporar", "too many", "unavailable", "overload", "internal error",
+	"maximum number of connections", "not responding", "timeout",
+	"timed out" };
+
+static bool
+about_credentials(const struct imap_filter *f)
+{
+	size_t	i;
+
+	for (i = 0; i < NITEMS(not_credentials); i++)
+		if (strcmp(f->code, not_credentials[i]) == 0)
+			return (false);
+	if (f->code[0] != '\0')
+		return (true);
+	for (i = 0; i < NITEMS(not_credentials_text); i++)
+		if (strcasestr(f->text, not_credentials_text[i]) != NULL)
+			return (false);
+	return (true);
+}
+
+void
+imap_error_ours(struct mailbox_trouble *t, enum outcome_class class,
+    const char *sentence)
+{
+	t->retry = MAILBOX_BACK_OFF;
+	t->class = class;
+	text_copy(t->reason, sizeof t->reason, sentence);
+}
+
+void
+imap_error_transport(struct mailbox_trouble *t, enum transport_error error,
+    const char *reason)
+{
+	size_t	i;
+
+	imap_error_ours(t, CLASS_NETWORK, reason);
+	for (i = 0; i < NITEMS(classes); i++)
+		if (classes[i].error == error)
+			t->class = classes[i].class;
+	if (error == TRANSPORT_EOF || error == TRANSPORT_RESET)
+		t->retry = MAILBOX_AT_ONCE;
+}
+
+/* The words of a refusal: "login: NO [CODE] text". */
+static void
+say_status(struct mailbox_trouble *t, const struct imap_filter *f,
+    const char *verb, enum imap_doing doing)
+{
+	t->reason[0] = '\0';
+	text_appendf(t->reason, sizeof t->reason, "%s: %s", doings[doing],
+	    verb);
+	if (f->code[0] != '\0')
+		text_appendf(t->reason, sizeof t->reason, " [%s]", f->code);
+	text_appendf(t->reason, sizeof t->reason, " %s", f->text);
+}
+
+static void
+refused(struct mailbox_trouble *t, const struct imap_filter *f,
+    enum imap_doing doing)
+{
+	t->retry = MAILBOX_BACK_OFF;
+	t->class = CLASS_OTHER;
+	say_status(t, f, f->tagged == IMAP_NO ? "NO" : "BAD", doing);
+	if (doing != IMAP_LOGGING_IN)
+		return;
+	if (f->tagged == IMAP_NO && about_credentials(f)) {
+		t->retry = MAILBOX_REFUSED;
+		t->class = CLASS_AUTH;
+	}
+}
+
+void
+imap_error(struct mailbox_trouble *t, const struct imap_stream *s,
+    enum imap_doing doing)
+{
+	const struct imap_filter	*f = &s->filter;
+	enum transport_error		 error = transport_error(s->transport);
+
+	t->idle = doing == IMAP_IDLING;
+	if (f->end == IMAP_FILTER_BYE) {
+		t->retry = doing == IMAP_GREETED || doing == IMAP_LOGGING_IN ?
+		    MAILBOX_BACK_OFF : MAILBOX_AT_ONCE;
+		t->class = CLASS_NETWORK;
+		say_status(t, f, "BYE", doing);
+	} else if (f->end == IMAP_FILTER_BROKEN) {
+		imap_error_ours(t, CLASS_OTHER, "");
+		text_appendf(t->reason, sizeof t->reason,
+		    "%s: the server sent %s", doings[doing], f->why);
+		/* Whether one can look without IDLE the next session tells. */
+		if (t->idle)
+			t->retry = MAILBOX_AT_ONCE;
+	} else if (error != TRANSPORT_OK) {
+		imap_error_transport(t, error, "");
+		text_appendf(t->reason, sizeof t->reason, "%s: %s",
+		    doings[doing], transport_reason(s->transport));
+	} else if (f->tagged == IMAP_NO || f->tagged == IMAP_BAD)
+		refused(t, f, doing);
+	else {
+		imap_error_ours(t, CLASS_OTHER, "");
+		text_appendf(t->reason, sizeof t->reason,
+		    "%s: the server's answer makes no sense", doings[doing]);
+	}
+}

@@ -1,0 +1,674 @@
+#include "mailboxes/imap_session.h"
+
+#include <string.h>
+
+#include "mailboxes/date.h"
+#include "monitor/clock.h"
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+/*
+ * How far back a folder is read: one never seen before, one whose UIDs have
+ * become void, one that got much mail while nobody looked.
+ */
+#define FIRST_LOOK	200U
+#define RESCAN		1000U
+#define CATCH_UP	20000U
+/* FETCHes in one step; then the thread serves somebody else. */
+#define FETCHES_A_STEP	8
+
+struct look {
+	struct mailbox_box		*box;
+	struct mailbox_folder		*folder;
+	const struct mailbox_sink	*sink;
+	struct mailbox_trouble		*trouble;
+	struct stamp			 began;
+	struct stamp			 seen;
+	int				 fetches;	/* left in this step */
+};
+
+/* RFC 3501 5.1.3: modified UTF-7 for a name beyond ASCII.  Owned. */
+static char *
+encode_name(const char *name)
+{
+	static const char	 digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz0123456789+,";
+	const unsigned char	*p = (const unsigned char *)name;
+	char			*out = mem_alloc(strlen(name) * 8 + 1);
+	size_t			 n = 0;
+	uint32_t		 bits, cp;
+	int			 have, len, units, i;
+
+	if (text_is_ascii(name)) {
+		memcpy(out, name, strlen(name));
+		return (out);
+	}
+	while (*p != '\0') {
+		if (*p < 0x80) {
+			out[n++] = (char)*p;
+			if (*p++ == '&')
+				out[n++] = '-';
+			continue;
+		}
+		out[n++] = '&';
+		for (bits = 0, have = 0; *p >= 0x80;) {
+			len = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+			cp = *p++ & (0x7fU >> len);
+			for (i = 1; i < len && (*p & 0xc0) == 0x80; i++)
+				cp = cp << 6 | (*p++ & 0x3fU);
+			units = cp > 0xffff ? 2 : 1;
+			while (units-- > 0) {
+				uint32_t u = cp <= 0xffff ? cp : units == 1 ?
+				    0xd800 + ((cp - 0x10000) >> 10 & 0x3ff) :
+				    0xdc00 + ((cp - 0x10000) & 0x3ff);
+
+				bits = bits << 16 | u;
+				have += 16;
+				while (have >= 6) {
+					have -= 6;
+					out[n++] = digits[bits >> have & 63];
+				}
+				bits &= (1U << have) - 1;
+			}
+		}
+		if (have > 0)
+			out[n++] = digits[bits << (6 - have) & 63];
+		out[n++] = '-';
+	}
+	return (out);
+}
+
+int
+imap_select(struct mailbox_box *box, struct mailbox_folder *folder,
+    struct mailbox_trouble *trouble)
+{
+	struct mailbox_session	*s = box->session;
+	char			*name = encode_name(folder->name);
+	int			 r;
+
+	s->selected = NULL;
+	imap_arm(box, 0, IMAP_BUDGET);
+	imap_filter_deselect(&s->stream->filter);
+	r = mailimap_select(s->imap, name);
+	mem_free(name);
+	r = imap_result(box, r, IMAP_SELECTING, trouble);
+	if (r < 0)
+		return (-1);
+	folder->missing = r > 0;
+	if (r > 0)
+		return (1);
+	if (s->stream->filter.uidvalidity == 0)
+		s->stream->filter.uidvalidity = 1;	/* it has none to tell */
+	s->selected = folder;
+	s->exists = s->stream->filter.exists;
+	s->unread = true;
+	imap_stream_reset_news(s->stream);
+	return (0);
+}
+
+/* FETCH. */
+
+static struct mailimap_section *
+header_section(bool whole)
+{
+	clist	*names;
+	size_t	 i;
+
+	if (whole)
+		return (mailimap_section_new_header());
+	if ((names = clist_new()) == NULL)
+		panic("out of memory");
+	for (i = 0; i < match_field_count; i++)
+		if (clist_append(names, mem_strdup(match_fields[i])) < 0)
+			panic("out of memory");
+	return (mailimap_section_new_header_fields(
+	    mailimap_header_list_new(names)));
+}
+
+/* UID INTERNALDATE BODY.PEEK[...]<0.n>; never a flag is set by looking. */
+static struct mailimap_fetch_type *
+fetch_type(bool body, bool whole_header)
+{
+	struct mailimap_fetch_type	*type;
+	struct mailimap_fetch_att	*section;
+
+	type = mailimap_fetch_type_new_fetch_att_list_empty();
+	section = body ?
+	    mailimap_fetch_att_new_body_peek_section_partial(
+	    mailimap_section_new_text(), 0, IMAP_BODY_MAX) :
+	    mailimap_fetch_att_new_body_peek_section_partial(
+	    header_section(whole_header), 0, IMAP_HEAD_MAX);
+	if (type == NULL || section == NULL)
+		panic("out of memory");
+	mailimap_fetch_type_new_fetch_att_list_add(type,
+	    mailimap_fetch_att_new_uid());
+	if (!body)
+		mailimap_fetch_type_new_fetch_att_list_add(type,
+		    mailimap_fetch_att_new_internaldate());
+	mailimap_fetch_type_new_fetch_att_list_add(type, section);
+	return (type);
+}
+
+/* The library keeps what a long line needed; an idle mailbox should not. */
+static void
+shrink(struct mailbox_session *s)
+{
+	MMAPString	*fresh;
+
+	if (s->imap->imap_stream_buffer->allocated_len <= 4096 ||
+	    (fresh = mmap_string_new("")) == NULL)
+		return;
+	mmap_string_free(s->imap->imap_stream_buffer);
+	s->imap->imap_stream_buffer = fresh;
+}
+
+static int
+fetch(struct mailbox_box *box, struct mailimap_set *set, bool by_uid,
+    struct mailimap_fetch_type *type, clist **out,
+    struct mailbox_trouble *trouble)
+{
+	struct mailbox_session	*s = box->session;
+	int			 r;
+
+	*out = NULL;
+	imap_arm(box, IMAP_WANT_FETCH, IMAP_FETCH_BUDGET);
+	r = by_uid ? mailimap_uid_fetch(s->imap, set, type, out) :
+	    mailimap_fetch(s->imap, set, type, out);
+	mailimap_set_free(set);
+	mailimap_fetch_type_free(type);
+	r = imap_result(box, r, IMAP_FETCHING, trouble);
+	if (r >= 0)
+		shrink(s);
+	if (r != 0 && *out != NULL) {
+		mailimap_fetch_list_free(*out);
+		*out = NULL;
+	}
+	return (r);
+}
+
+int
+imap_fetch(struct mailbox_box *box, uint32_t from, uint32_t to, bool body,
+    clist **out, struct mailbox_trouble *trouble)
+{
+	return (fetch(box, mailimap_set_new_interval(from, to), true,
+	    fetch_type(body, box->session->no_header_fields), out, trouble));
+}
+
+static int64_t
+to_ms(const struct mailimap_date_time *d)
+{
+	/* The filter wrote it, in UTC and in bounds. */
+	char	buf[DATE_IMAP];
+	static const char *const months[] = { "Jan", "Feb", "Mar", "Apr",
+		"May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+
+	if (d->dt_month < 1 || d->dt_month > 12)
+		return (0);
+	buf[0] = '\0';
+	text_appendf(buf, sizeof buf, "%02d-%s-%04d %02d:%02d:%02d +0000",
+	    d->dt_day, months[d->dt_month - 1], d->dt_year, d->dt_hour,
+	    d->dt_min, d->dt_sec);
+	return (date_imap_ms(buf, strlen(buf)));
+}
+
+void
+imap_fetched(const struct mailimap_msg_att *msg, struct imap_fetched *out)
+{
+	clistiter	*i;
+
+	*out = (struct imap_fetched){ .data = NULL };
+	for (i = clist_begin(msg->att_list); i != NULL; i = clist_next(i)) {
+		const struct mailimap_msg_att_item	*item =
+		    clist_content(i);
+		const struct mailimap_msg_att_static	*att;
+
+		if (item->att_type != MAILIMAP_MSG_ATT_ITEM_STATIC)
+			continue;
+		att = item->att_data.att_static;
+		switch (att->att_type) {
+		case MAILIMAP_MSG_ATT_UID:
+			out->uid = att->att_data.att_uid;
+			break;
+		case MAILIMAP_MSG_ATT_INTERNALDATE:
+			out->internal_ms =
+			    to_ms(att->att_data.att_internal_date);
+			break;
+		case MAILIMAP_MSG_ATT_BODY_SECTION:
+			out->data =
+			    att->att_data.att_body_section->sec_body_part;
+			out->len = att->att_data.att_body_section->sec_length;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* UIDs alone, of from..to by UID or by number.  The highest, 0 if none. */
+static int
+fetch_top(struct mailbox_box *box, uint32_t from, bool by_uid,
+    uint32_t *top_r, struct mailbox_trouble *trouble)
+{
+	struct mailimap_fetch_type	*type;
+	struct imap_fetched		 one;
+	clist				*list;
+	clistiter			*i;
+	int				 r;
+
+	*top_r = 0;
+	type = mailimap_fetch_type_new_fetch_att(mailimap_fetch_att_new_uid());
+	r = fetch(box, by_uid ? mailimap_set_new_interval(from, 0) :
+	    mailimap_set_new_single(from), by_uid, type, &list, trouble);
+	if (r != 0 || list == NULL)
+		return (r);
+	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
+		imap_fetched(clist_content(i), &one);
+		if (one.uid > *top_r)
+			*top_r = one.uid;
+	}
+	mailimap_fetch_list_free(list);
+	return (0);
+}
+
+/* Handing up. */
+
+static void
+describe(const struct look *l, const struct imap_fetched *f,
+    struct mailbox_mail *m)
+{
+	*m = (struct mailbox_mail){
+		.folder = l->folder,
+		.uidvalidity = l->folder->uidvalidity,
+		.uid = f->uid,
+		.seen = l->seen,
+		.last_look = l->folder->looked,
+		.internal_ms = f->internal_ms,
+		.head = f->data != NULL ? f->data : "",
+		.head_len = f->data != NULL ? f->len : 0,
+	};
+}
+
+/* The same mail again, with its body's beginning.  0 or -1. */
+static int
+hand_up_body(struct look *l, struct mailbox_mail *m)
+{
+	struct imap_fetched	 f;
+	clist			*list;
+	clistiter		*i;
+
+	if (imap_fetch(l->box, m->uid, m->uid, true, &list, l->trouble) < 0)
+		return (-1);
+	if (list == NULL)
+		return (0);
+	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
+		imap_fetched(clist_content(i), &f);
+		if (f.uid != m->uid || f.data == NULL)
+			continue;
+		m->body = f.data;
+		m->body_len = f.len;
+		(void)l->sink->mail(l->sink->arg, m);
+		break;
+	}
+	mailimap_fetch_list_free(list);
+	return (0);
+}
+
+/* Every mail of the list beyond the folder's mark; the highest in *top_r. */
+static int
+hand_up(struct look *l, clist *list, uint32_t *top_r, bool *hollow_r)
+{
+	struct imap_fetched	 f;
+	struct mailbox_mail	 m;
+	clistiter		*i;
+
+	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
+		imap_fetched(clist_content(i), &f);
+		if (f.uid <= l->folder->uid)
+			continue;
+		if (f.len <= 2)
+			*hollow_r = true;
+		describe(l, &f, &m);
+		if (f.uid > *top_r)
+			*top_r = f.uid;
+		if (l->sink->mail(l->sink->arg, &m) && hand_up_body(l, &m) < 0)
+			return (-1);
+	}
+	return (0);
+}
+
+/*
+ * Fetches from the mark on, up to `to` (0: all).  0, 1 if something that
+ * should be there was not, -1.
+ */
+static int
+read_on(struct look *l, uint32_t to, uint32_t *top_r)
+{
+	struct mailbox_session	*s = l->box->session;
+	struct mailbox_folder	*f = l->folder;
+	clist			*list;
+	bool			 hollow = false;
+	int			 r;
+
+	*top_r = 0;
+	r = imap_fetch(l->box, f->uid + 1, to, false, &list, l->trouble);
+	l->fetches--;
+	if (r != 0)
+		return (r < 0 ? -1 : imap_lost(l->box, IMAP_FETCHING,
+		    l->trouble));
+	if (l->seen.wall_ms == 0)
+		l->seen = clock_now();
+	if (list == NULL)
+		return (0);
+	r = hand_up(l, list, top_r, &hollow);
+	mailimap_fetch_list_free(list);
+	if (r < 0)
+		return (-1);
+	/* Some servers cannot pick fields: then the whole header, once more. */
+	if (hollow && !s->no_header_fields) {
+		s->no_header_fields = true;
+		return (read_on(l, to, top_r));
+	}
+	return (0);
+}
+
+/* The folder is read up to uid: after the arrivals, the mark. */
+static void
+mark(struct look *l, uint32_t uid)
+{
+	if (uid <= l->folder->uid)
+		return;
+	l->folder->uid = uid;
+	l->sink->mark(l->sink->arg, l->folder);
+}
+
+/* One folder. */
+
+static uint32_t
+back_from(uint32_t next, uint32_t span)
+{
+	return (next > span + 1 ? next - 1 - span : 0);
+}
+
+/*
+ * After SELECT: makes the mark fit to what the server says.  next: its
+ * UIDNEXT.  A mark that has become void is told at once.
+ */
+static void
+fit_mark(struct look *l, uint32_t next)
+{
+	struct mailbox_folder	*f = l->folder;
+	uint32_t		 validity;
+	uint32_t		 least;
+
+	validity = l->box->session->stream->filter.uidvalidity;
+	if (f->uidvalidity == validity && f->uid < next) {
+		least = back_from(next, CATCH_UP);
+		if (f->uid < least)
+			f->uid = least;
+		return;
+	}
+	f->uid = back_from(next, f->uidvalidity == 0 ? FIRST_LOOK : RESCAN);
+	f->uidvalidity = validity;
+	l->sink->mark(l->sink->arg, f);
+}
+
+/* UIDNEXT of the selected folder, if need be from its last mail. */
+static int
+next_uid(struct look *l, uint32_t *next_r)
+{
+	struct imap_filter	*f = &l->box->session->stream->filter;
+	uint32_t		 top;
+	int			 r;
+
+	*next_r = f->uidnext;
+	if (f->uidnext != 0)
+		return (0);
+	*next_r = 1;
+	if (f->exists == 0)
+		return (0);
+	if ((r = fetch_top(l->box, f->exists, false, &top, l->trouble)) == 0)
+		*next_r = top + 1;
+	return (r < 0 ? -1 : 0);
+}
+
+/* The selected folder for the first time.  0, 1: more, -1. */
+static int
+read_selected(struct look *l)
+{
+	struct mailbox_session	*s = l->box->session;
+	struct mailbox_folder	*f = l->folder;
+	uint32_t		 next, to, top;
+	bool			 few = s->stream->filter.exists <= IMAP_BATCH;
+
+	if (next_uid(l, &next) < 0)
+		return (-1);
+	fit_mark(l, next);
+	while (f->uid + 1 < next) {
+		if (l->fetches <= 0)
+			return (1);
+		to = few || next - 1 - f->uid <= IMAP_BATCH ? 0 :
+		    f->uid + IMAP_BATCH;
+		if (read_on(l, to, &top) < 0)
+			return (-1);
+		if (to == 0 && top < next - 1)
+			top = next - 1;
+		mark(l, to != 0 ? to : top);
+		if (to == 0)
+			break;
+	}
+	s->unread = false;
+	return (0);
+}
+
+/* Selects the folder anew, for its UIDNEXT and UIDVALIDITY, and reads on. */
+static int
+select_and_read(struct look *l)
+{
+	int	r = imap_select(l->box, l->folder, l->trouble);
+
+	if (r != 0)
+		return (r < 0 ? -1 : imap_lost(l->box, IMAP_SELECTING,
+		    l->trouble));
+	return (read_selected(l));
+}
+
+/*
+ * Servers that never tell: whether a mail lies beyond the mark.  1, 0, -1.
+ */
+static int
+search_beyond(struct look *l)
+{
+	uint32_t	top;
+
+	if (l->box->session->stream->filter.exists == 0)
+		return (0);
+	if (fetch_top(l->box, l->folder->uid + 1, true, &top, l->trouble) < 0)
+		return (-1);
+	l->seen = clock_now();
+	return (top > l->folder->uid);
+}
+
+/* The selected folder again: what the server has told of since. */
+static int
+read_news(struct look *l, bool thorough)
+{
+	struct mailbox_session	*s = l->box->session;
+	struct imap_filter	*f = &s->stream->filter;
+	bool			 news = imap_stream_news(s->stream);
+	bool			 rose = f->grown != s->stream->grown;
+	uint32_t		 before = s->exists, top;
+	int			 r;
+
+	l->seen = s->stream->news_at;
+	imap_stream_reset_news(s->stream);
+	s->exists = f->exists;
+	if (!news) {
+		if (!thorough || (r = search_beyond(l)) == 0)
+			return (0);
+		if (r < 0)
+			return (-1);
+	}
+	/* Many at once are read in parts, which takes a UIDNEXT. */
+	if (f->exists > before + IMAP_BATCH)
+		return (select_and_read(l));
+	if (read_on(l, 0, &top) < 0)
+		return (-1);
+	mark(l, top);
+	/* One more was told, and there is none: are the UIDs still valid? */
+	if (!rose || top != 0 || s->suspicious) {
+		s->suspicious = false;
+		return (0);
+	}
+	r = select_and_read(l);
+	if (r >= 0)
+		s->suspicious = true;
+	return (r);
+}
+
+/* The first folder, which stays selected between looks. */
+static int
+look_first(struct look *l, bool thorough)
+{
+	struct mailbox_session	*s = l->box->session;
+	struct mailbox_folder	*first = &l->box->folders[0];
+	int			 r;
+
+	l->folder = first;
+	l->began = clock_now();
+	l->seen = (struct stamp){ .wall_ms = 0 };
+	if (s->selected != first)
+		r = select_and_read(l);
+	else if (s->unread)
+		r = read_selected(l);
+	else {
+		if (!imap_stream_news(s->stream)) {
+			imap_arm(l->box, 0, IMAP_BUDGET);
+			if (imap_result(l->box, mailimap_noop(s->imap),
+			    IMAP_POLLING, l->trouble) < 0)
+				return (-1);
+		}
+		r = read_news(l, thorough);
+	}
+	if (r == 0)
+		first->looked = l->began;
+	return (r);
+}
+
+/*
+ * UIDNEXT and UIDVALIDITY of another folder (RFC 3501 6.3.10); both 0 if the
+ * server does not say.  0, 1 if there is no such folder, -1.
+ */
+static int
+ask_status(struct look *l, uint32_t *next_r, uint32_t *validity_r)
+{
+	struct mailimap_status_att_list		*atts;
+	struct mailimap_mailbox_data_status	*status = NULL;
+	clistiter				*i;
+	char					*name;
+	int					 r;
+
+	*next_r = *validity_r = 0;
+	atts = mailimap_status_att_list_new_empty();
+	if (atts == NULL ||
+	    mailimap_status_att_list_add(atts, MAILIMAP_STATUS_ATT_UIDNEXT) ||
+	    mailimap_status_att_list_add(atts, MAILIMAP_STATUS_ATT_UIDVALIDITY))
+		panic("out of memory");
+	name = encode_name(l->folder->name);
+	imap_arm(l->box, IMAP_WANT_STATUS, IMAP_BUDGET);
+	r = mailimap_status(l->box->session->imap, name, atts, &status);
+	mem_free(name);
+	mailimap_status_att_list_free(atts);
+	r = imap_result(l->box, r, IMAP_POLLING, l->trouble);
+	if (status == NULL)
+		return (r < 0 ? -1 : r > 0);
+	for (i = clist_begin(status->st_info_list); i != NULL && r == 0;
+	    i = clist_next(i)) {
+		const struct mailimap_status_info	*info =
+		    clist_content(i);
+
+		if (info->st_att == MAILIMAP_STATUS_ATT_UIDNEXT)
+			*next_r = info->st_value;
+		else if (info->st_att == MAILIMAP_STATUS_ATT_UIDVALIDITY)
+			*validity_r = info->st_value;
+	}
+	mailimap_mailbox_data_status_free(status);
+	return (r < 0 ? -1 : r > 0);
+}
+
+static void
+warn_missing(struct look *l)
+{
+	char	sentence[OUTCOME_HOST] = "";
+
+	text_appendf(sentence, sizeof sentence, "the folder \"%s\" cannot be "
+	    "opened: %s", l->folder->name,
+	    l->box->session->stream->filter.text);
+	if (!l->folder->missing)
+		l->sink->warn(l->sink->arg, sentence);
+	l->folder->missing = true;
+}
+
+/* Another folder: selected only if there is something to see. */
+static int
+look_other(struct look *l)
+{
+	struct mailbox_folder	*f = l->folder;
+	uint32_t		 next, validity;
+	int			 r;
+
+	l->began = clock_now();
+	l->seen = (struct stamp){ .wall_ms = 0 };
+	if ((r = ask_status(l, &next, &validity)) < 0)
+		return (-1);
+	if (r > 0) {
+		warn_missing(l);
+		return (0);
+	}
+	if (next == 0 || validity != f->uidvalidity || next != f->uid + 1) {
+		r = imap_select(l->box, f, l->trouble);
+		if (r < 0)
+			return (-1);
+		if (r > 0) {
+			warn_missing(l);
+			return (0);
+		}
+		if ((r = read_selected(l)) != 0)
+			return (r);
+	}
+	f->missing = false;
+	f->looked = l->began;
+	return (0);
+}
+
+int
+imap_look(struct mailbox_box *box, bool all, const struct mailbox_sink *sink,
+    struct mailbox_trouble *trouble)
+{
+	struct look	l = { .box = box, .sink = sink, .trouble = trouble,
+			    .fetches = FETCHES_A_STEP };
+	size_t		i;
+	int		r;
+
+	imap_begin_step(box, box->timeout_ms);
+	if (imap_done(box, trouble) < 0)
+		return (-1);
+	/* A long folder that was left in the middle goes on. */
+	if (box->session->selected != NULL && box->session->unread &&
+	    box->session->selected != &box->folders[0]) {
+		l.folder = box->session->selected;
+		l.began = clock_now();
+		if ((r = read_selected(&l)) != 0)
+			return (r);
+		l.folder->looked = l.began;
+	}
+	if ((r = look_first(&l, all)) != 0 || !all)
+		return (r);
+	for (i = 1; i < box->folder_count; i++) {
+		l.folder = &box->folders[i];
+		if ((r = look_other(&l)) != 0)
+			return (r);
+	}
+	if (box->session->selected != &box->folders[0])
+		return (look_first(&l, false));
+	return (0);
+}

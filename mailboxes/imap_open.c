@@ -1,0 +1,378 @@
+#include "mailboxes/imap_session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "monitor/clock.h"
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+/* How a login can be made, as the server offers. */
+enum login { LOGIN_COMMAND, LOGIN_PLAIN, LOGIN_XOAUTH2, LOGIN_NONE };
+
+static int
+address_family(enum address_family family)
+{
+	return (family == FAMILY_IPV4 ? AF_INET : family == FAMILY_IPV6 ?
+	    AF_INET6 : AF_UNSPEC);
+}
+
+/* One address after the other; the last one's failure is told. */
+static struct transport *
+connect_any(struct mailbox_box *box, int64_t deadline,
+    struct mailbox_trouble *trouble)
+{
+	struct transport_addresses	 a;
+	struct transport		*t = NULL;
+	enum transport_error		 error = TRANSPORT_NO_ADDRESS;
+	char				 reason[TRANSPORT_REASON] = "";
+	char				 where[OUTCOME_ADDRESS];
+	size_t				 i;
+
+	if (transport_lookup(box->host, box->port, address_family(box->family),
+	    box->resolver, deadline, &a) < 0) {
+		imap_error_transport(trouble, a.error, a.reason);
+		return (NULL);
+	}
+	for (i = 0; t == NULL && i < a.count; i++) {
+		t = transport_connect(&a.list[i], box->source_address,
+		    deadline, &error, reason);
+		if (t == NULL) {
+			transport_print_address(&a.list[i], where,
+			    sizeof where);
+			imap_error_transport(trouble, error, "");
+			text_appendf(trouble->reason, sizeof trouble->reason,
+			    "%s port %u (%s): %s", box->host,
+			    (unsigned)box->port, where, reason);
+		}
+	}
+	return (t);
+}
+
+/* TLS on the connection; what the filter read in the clear does not count. */
+static int
+secure(struct mailbox_box *box, int64_t deadline,
+    struct mailbox_trouble *trouble)
+{
+	struct imap_stream	*s = box->session->stream;
+
+	if (transport_starttls(s->transport, box->host, box->ca_file,
+	    box->insecure_auth || box->tls == TLS_OPPORTUNISTIC ?
+	    TRANSPORT_OPPORTUNISTIC : TRANSPORT_VERIFY, deadline) < 0)
+		return (imap_lost(box, IMAP_STARTING_TLS, trouble));
+	imap_filter_secured(&s->filter);
+	return (0);
+}
+
+static int
+ours(struct mailbox_box *box, enum outcome_class class, const char *sentence,
+    struct mailbox_trouble *trouble)
+{
+	imap_lost(box, IMAP_LOGGING_IN, trouble);
+	imap_error_ours(trouble, class, sentence);
+	return (-1);
+}
+
+/* A greeting or an answer may have told the capabilities already. */
+static int
+learn_capabilities(struct mailbox_box *box, struct mailbox_trouble *trouble)
+{
+	int	r;
+
+	if ((box->session->stream->filter.capability & IMAP_CAP_KNOWN) != 0)
+		return (0);
+	imap_arm(box, 0, IMAP_BUDGET);
+	/* The library's own function crashes without the untagged answer. */
+	r = mailimap_custom_command(box->session->imap, "CAPABILITY");
+	return (imap_result(box, r, IMAP_ASKING, trouble) < 0 ? -1 : 0);
+}
+
+static int
+greet(struct mailbox_box *box, struct mailbox_trouble *trouble)
+{
+	struct mailbox_session	*s = box->session;
+	int			 r;
+
+	imap_arm(box, 0, IMAP_BUDGET);
+	r = mailimap_connect(s->imap, s->stream->stream);
+	if (r != MAILIMAP_NO_ERROR_AUTHENTICATED &&
+	    r != MAILIMAP_NO_ERROR_NON_AUTHENTICATED)
+		return (imap_lost(box, IMAP_GREETED, trouble));
+	return (learn_capabilities(box, trouble));
+}
+
+/* RFC 3501 6.2.1; text sent along with the answer is an injection. */
+static int
+starttls(struct mailbox_box *box, int64_t deadline,
+    struct mailbox_trouble *trouble)
+{
+	struct mailbox_session	*s = box->session;
+	struct imap_filter	*f = &s->stream->filter;
+	bool			 must = box->tls == TLS_STARTTLS;
+	int			 r;
+
+	if (f->greeting == IMAP_GREETING_PREAUTH && must)
+		return (ours(box, CLASS_TLS, "the server takes us as logged in "
+		    "(PREAUTH) before TLS, so TLS cannot be had", trouble));
+	if (f->greeting == IMAP_GREETING_PREAUTH ||
+	    ((f->capability & IMAP_CAP_STARTTLS) == 0 && !must))
+		return (0);
+	imap_arm(box, 0, IMAP_BUDGET);
+	r = mailimap_starttls(s->imap);
+	r = imap_result(box, r, IMAP_STARTING_TLS, trouble);
+	if (r < 0)
+		return (-1);
+	if (r > 0)
+		return (must ? ours(box, CLASS_TLS,
+		    "the server refuses STARTTLS", trouble) : 0);
+	if (f->after_tagged > 0 || imap_stream_pending(s->stream))
+		return (ours(box, CLASS_TLS, "text came in the clear after the "
+		    "answer to STARTTLS: somebody may be tampering", trouble));
+	if (secure(box, deadline, trouble) < 0)
+		return (-1);
+	return (learn_capabilities(box, trouble));
+}
+
+static enum login
+choose_login(const struct mailbox_box *box, unsigned capability)
+{
+	if (box->oauth)
+		return ((capability & IMAP_CAP_XOAUTH2) != 0 ? LOGIN_XOAUTH2 :
+		    LOGIN_NONE);
+	if ((capability & IMAP_CAP_LOGINDISABLED) == 0)
+		return (LOGIN_COMMAND);
+	return ((capability & IMAP_CAP_PLAIN) != 0 ? LOGIN_PLAIN : LOGIN_NONE);
+}
+
+/* RFC 4616: NUL user NUL password, in base 64.  Owned; wipe it. */
+static char *
+plain_response(const char *user, const char *secret)
+{
+	static const char	 digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t			 ulen = strlen(user), slen = strlen(secret);
+	size_t			 len = ulen + slen + 2, i, n = 0;
+	unsigned char		*raw = mem_alloc(len + 2);
+	char			*out = mem_alloc((len + 2) / 3 * 4 + 1);
+	unsigned		 v;
+
+	memcpy(raw + 1, user, ulen);
+	memcpy(raw + ulen + 2, secret, slen);
+	for (i = 0; i < len; i += 3) {
+		v = (unsigned)raw[i] << 16 | (unsigned)raw[i + 1] << 8 |
+		    raw[i + 2];
+		out[n++] = digits[v >> 18 & 63];
+		out[n++] = digits[v >> 12 & 63];
+		out[n++] = (char)(i + 1 < len ? digits[v >> 6 & 63] : '=');
+		out[n++] = (char)(i + 2 < len ? digits[v & 63] : '=');
+	}
+	mem_wipe(raw, len);
+	mem_free(raw);
+	return (out);
+}
+
+/* With the initial response where the server takes one (RFC 4959). */
+static int
+authenticate_plain(struct mailbox_session *s, const char *user,
+    const char *secret)
+{
+	char	*response = plain_response(user, secret), *command;
+	int	 r;
+
+	if ((s->stream->filter.capability & IMAP_CAP_SASL_IR) == 0) {
+		s->stream->answer = response;
+		return (mailimap_custom_command(s->imap,
+		    "AUTHENTICATE PLAIN"));
+	}
+	command = mem_printf("AUTHENTICATE PLAIN %s", response);
+	r = mailimap_custom_command(s->imap, command);
+	mem_wipe(command, strlen(command));
+	mem_wipe(response, strlen(response));
+	mem_free(command);
+	mem_free(response);
+	return (r);
+}
+
+static int
+send_login(struct mailbox_box *box, enum login how, const char *secret)
+{
+	struct mailbox_session	*s = box->session;
+
+	imap_arm(box, how == LOGIN_XOAUTH2 ? IMAP_WANT_PLUS : 0, IMAP_BUDGET);
+	switch (how) {
+	case LOGIN_COMMAND:
+		return (mailimap_login(s->imap, box->user, secret));
+	case LOGIN_PLAIN:
+		return (authenticate_plain(s, box->user, secret));
+	case LOGIN_XOAUTH2:
+		return (mailimap_oauth2_authenticate(s->imap, box->user,
+		    secret));
+	case LOGIN_NONE:
+		break;
+	}
+	panic("no way to log in");
+}
+
+static int
+login(struct mailbox_box *box, const char *secret,
+    struct mailbox_trouble *trouble)
+{
+	struct mailbox_session	*s = box->session;
+	enum login		 how;
+	int			 r;
+
+	if (s->stream->filter.greeting == IMAP_GREETING_PREAUTH ||
+	    box->user[0] == '\0')
+		return (0);
+	if (!transport_verified(s->stream->transport) && !box->insecure_auth)
+		return (ours(box, CLASS_TLS, "the password is not sent over a "
+		    "connection that is not verified (insecure_auth)",
+		    trouble));
+	how = choose_login(box, s->stream->filter.capability);
+	if (how == LOGIN_NONE)
+		return (ours(box, CLASS_AUTH, box->oauth ?
+		    "the server does not offer AUTH=XOAUTH2" :
+		    "the server disables LOGIN on this connection and does "
+		    "not offer AUTH=PLAIN", trouble));
+	/* What was told before the login need not hold after it. */
+	s->stream->filter.capability = 0;
+	r = imap_result(box, send_login(box, how, secret), IMAP_LOGGING_IN,
+	    trouble);
+	if (r != 0)
+		return (r < 0 ? -1 : imap_lost(box, IMAP_LOGGING_IN, trouble));
+	s->imap->imap_state = MAILIMAP_STATE_AUTHENTICATED;
+	return (learn_capabilities(box, trouble));
+}
+
+/* Junk and trash. */
+
+struct found_folder {
+	const char	*role;
+	char		 name[IMAP_TEXT];
+	bool		 special;	/* by the server's flags, not by name */
+};
+
+static bool
+flagged(const struct mailimap_mailbox_list *mb, const char *flag)
+{
+	clistiter	*i;
+
+	if (mb->mb_flag == NULL || mb->mb_flag->mbf_oflags == NULL)
+		return (false);
+	for (i = clist_begin(mb->mb_flag->mbf_oflags); i != NULL;
+	    i = clist_next(i)) {
+		struct mailimap_mbx_list_oflag	*o = clist_content(i);
+
+		if (o->of_type == MAILIMAP_MBX_LIST_OFLAG_FLAG_EXT &&
+		    o->of_flag_ext != NULL &&
+		    strcmp(o->of_flag_ext + (o->of_flag_ext[0] == '\\'),
+		    flag) == 0)
+			return (true);
+	}
+	return (false);
+}
+
+/* The server's word beats a name that looks right. */
+static void
+consider(struct found_folder *f, const struct mailimap_mailbox_list *mb)
+{
+	bool	special = flagged(mb, "Special");
+
+	if (mb->mb_name == NULL || !flagged(mb, f->role) ||
+	    (f->name[0] != '\0' && (f->special || !special)))
+		return;
+	text_copy(f->name, sizeof f->name, mb->mb_name);
+	f->special = special;
+}
+
+static void
+add_folder(struct mailbox_box *box, const char *name, bool junk)
+{
+	size_t	i;
+
+	for (i = 0; i < box->folder_count; i++)
+		if (strcmp(box->folders[i].name, name) == 0) {
+			box->folders[i].junk |= junk;
+			return;
+		}
+	box->folders = mem_grow(box->folders, box->folder_count + 1,
+	    sizeof *box->folders);
+	box->folders[box->folder_count++] = (struct mailbox_folder){
+		.name = mem_strdup(name), .junk = junk };
+}
+
+/* Looks once in the life of a box for the folders with a role. */
+static int
+find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
+{
+	struct found_folder	 junk = { .role = "Junk" };
+	struct found_folder	 trash = { .role = "Trash" };
+	clist			*found = NULL;
+	clistiter		*i;
+	int			 r;
+
+	if (box->searched)
+		return (0);
+	imap_arm(box, IMAP_WANT_LIST, IMAP_LIST_BUDGET);
+	r = mailimap_list(box->session->imap, "", "*", &found);
+	if ((r = imap_result(box, r, IMAP_LISTING, trouble)) < 0)
+		return (-1);
+	if (r == 0 && found != NULL)
+		for (i = clist_begin(found); i != NULL; i = clist_next(i)) {
+			consider(&junk, clist_content(i));
+			consider(&trash, clist_content(i));
+		}
+	if (found != NULL)
+		mailimap_list_result_free(found);
+	box->searched = true;
+	if (junk.name[0] != '\0' && strcmp(box->junk, "auto") == 0)
+		add_folder(box, junk.name, true);
+	mem_free(box->trash);
+	box->trash = mem_strdup(trash.name);
+	return (0);
+}
+
+/* A LIST too long to be read must not keep us from the mail. */
+static int
+find_or_do_without(struct mailbox_box *box, const struct mailbox_sink *sink,
+    struct mailbox_trouble *trouble)
+{
+	if (find_folders(box, trouble) == 0)
+		return (0);
+	if (trouble->class == CLASS_OTHER) {
+		box->searched = true;
+		sink->warn(sink->arg, "the list of folders cannot be read: "
+		    "name the junk folder in the configuration");
+	}
+	return (-1);
+}
+
+int
+imap_open(struct mailbox_box *box, const char *secret,
+    const struct mailbox_sink *sink, struct mailbox_trouble *trouble)
+{
+	int64_t			 deadline;
+	struct transport	*t;
+	int			 r;
+
+	deadline = clock_boot_ms() + box->connect_timeout_ms;
+	if ((t = connect_any(box, deadline, trouble)) == NULL)
+		return (-1);
+	box->session = mem_alloc(sizeof *box->session);
+	box->session->stream = imap_stream_new(t);
+	if ((box->session->imap = mailimap_new(0, NULL)) == NULL)
+		panic("out of memory");
+	imap_begin_step(box, box->connect_timeout_ms + box->timeout_ms);
+	if ((box->tls == TLS_IMPLICIT && secure(box, deadline, trouble) < 0) ||
+	    greet(box, trouble) < 0 ||
+	    ((box->tls == TLS_STARTTLS || box->tls == TLS_OPPORTUNISTIC) &&
+	    starttls(box, deadline, trouble) < 0) ||
+	    login(box, secret, trouble) < 0 ||
+	    find_or_do_without(box, sink, trouble) < 0)
+		return (-1);
+	r = imap_select(box, &box->folders[0], trouble);
+	if (r > 0)
+		return (imap_lost(box, IMAP_SELECTING, trouble));
+	return (r);
+}

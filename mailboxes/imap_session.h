@@ -1,0 +1,76 @@
+#ifndef IMAP_SESSION_H
+#define IMAP_SESSION_H
+
+#include "mailboxes/imap_error.h"
+#include "mailboxes/imap_stream.h"
+#include "mailboxes/mailbox.h"
+
+/* What the parts of the IMAP driver share; nobody else includes this. */
+
+#define IMAP_BUDGET		(256U << 10)	/* bytes per command */
+#define IMAP_FETCH_BUDGET	(1U << 20)
+#define IMAP_LIST_BUDGET	(4U << 20)
+#define IMAP_BATCH		32U		/* mails per FETCH */
+#define IMAP_HEAD_MAX		16384U
+#define IMAP_BODY_MAX		8192U
+
+struct mailbox_session {
+	mailimap		*imap;		/* owned */
+	struct imap_stream	*stream;	/* owned */
+	int64_t			 step_deadline;	/* CLOCK_BOOTTIME ms */
+	struct mailbox_folder	*selected;	/* borrowed: box; NULL: none */
+	uint32_t		 exists;	/* as of the last look at it */
+	bool			 unread;	/* selected, not yet looked at */
+	bool			 waiting;	/* IDLE was sent, not yet ended */
+	bool			 no_header_fields;	/* HEADER.FIELDS is empty
+						 * here: takes whole headers */
+	bool			 suspicious;	/* EXISTS rose, nothing came */
+};
+
+/* The bounds of one whole step. */
+void	 imap_begin_step(struct mailbox_box *, int64_t span_ms);
+
+/*
+ * Bounds and filter for the command that follows.  imap_failed() then makes
+ * of the library's result a verdict: 0, IMAP_NO or IMAP_BAD when the server
+ * refused and the session goes on, or -1: closed, *trouble filled in.
+ */
+void	 imap_arm(struct mailbox_box *, unsigned want, size_t budget);
+int	 imap_result(struct mailbox_box *, int r, enum imap_doing,
+	    struct mailbox_trouble *);
+
+/* Gives up: closes and fills in; -1. */
+int	 imap_lost(struct mailbox_box *, enum imap_doing,
+	    struct mailbox_trouble *);
+
+/* imap_open.c */
+int	 imap_open(struct mailbox_box *, const char *secret,
+	    const struct mailbox_sink *, struct mailbox_trouble *);
+
+/* imap_look.c */
+int	 imap_look(struct mailbox_box *, bool all,
+	    const struct mailbox_sink *, struct mailbox_trouble *);
+/* SELECT; 0, 1 when refused (folder->missing set), -1. */
+int	 imap_select(struct mailbox_box *, struct mailbox_folder *,
+	    struct mailbox_trouble *);
+/* Fetches header fields and dates, or bodies, of uids from..to (0: "*"). */
+int	 imap_fetch(struct mailbox_box *, uint32_t from, uint32_t to,
+	    bool body, clist **, struct mailbox_trouble *);
+/* One entry of that list. */
+struct imap_fetched {
+	uint32_t	 uid;
+	int64_t		 internal_ms;
+	const char	*data;		/* borrowed from the list */
+	size_t		 len;
+};
+void	 imap_fetched(const struct mailimap_msg_att *, struct imap_fetched *);
+
+/* imap_clean.c */
+int	 imap_clean(struct mailbox_box *, const struct mailbox_clean *,
+	    const struct match_rules *, const struct mailbox_sink *,
+	    struct mailbox_trouble *);
+
+/* Ends IDLE; nothing to end is fine. */
+int	 imap_done(struct mailbox_box *, struct mailbox_trouble *);
+
+#endif

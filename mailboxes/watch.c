@@ -1,0 +1,343 @@
+#include "mailboxes/watch.h"
+
+#include <string.h>
+
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+#define SECOND		INT64_C(1000)
+#define SECRET_WAIT	(60 * SECOND)
+#define LONG_LIFE	(60 * SECOND)	/* of a session that was no accident */
+#define IDLE_LIFE	(30 * SECOND)	/* of an IDLE that was none */
+#define NO_IDLE		(3600 * SECOND)	/* after two that were */
+#define LINGER		150		/* a removal usually follows a find */
+
+/* Gaps between the looks of a burst; the last repeats until its end. */
+static const int64_t burst_gaps[] = { 5, 5, 10, 20, 40, 80, 150, 300 };
+/* From this step on the other folders are looked at too. */
+#define BURST_ALL	5
+
+static const int64_t back_off[] = { 1, 2, 5, 10, 30, 60, 120, 300 };
+
+static int64_t
+back_off_ms(unsigned n, uint32_t random)
+{
+	int64_t	ms;
+
+	ms = back_off[n < NITEMS(back_off) ? n : NITEMS(back_off) - 1] * SECOND;
+	return (ms - ms / 5 + (int64_t)(random % 1024) * (ms * 2 / 5) / 1024);
+}
+
+void
+watch_init(struct watch *w, int64_t now)
+{
+	*w = (struct watch){ .open_at = now };
+}
+
+/* Deciding. */
+
+static void
+sooner(int64_t *at, int64_t other)
+{
+	if (other < *at)
+		*at = other;
+}
+
+static enum watch_step
+next_closed(struct watch *w, int64_t now, int64_t *at)
+{
+	if (now < w->open_at) {
+		*at = w->open_at;
+		return (WATCH_REST);
+	}
+	if (!w->needs_secret || w->has_secret)
+		return (WATCH_OPEN);
+	if (!w->asked || now - w->asked_at >= SECRET_WAIT)
+		return (WATCH_ASK_SECRET);
+	*at = w->asked_at + SECRET_WAIT;
+	return (WATCH_REST);
+}
+
+static bool
+may_wait(const struct watch *w, int64_t now)
+{
+	return (w->may_idle && !w->waiting && now >= w->no_idle_until &&
+	    w->burst_began == 0);
+}
+
+static enum watch_step
+next_open(struct watch *w, int64_t now, int64_t *at)
+{
+	if (w->more)
+		return (w->more_all ? WATCH_LOOK_ALL : WATCH_LOOK);
+	if (w->news)
+		return (WATCH_LOOK);
+	if (w->burst_began != 0) {
+		if (now >= w->burst_at)
+			return (w->other_folders &&
+			    w->burst_step >= BURST_ALL ? WATCH_LOOK_ALL :
+			    WATCH_LOOK);
+		sooner(at, w->burst_at);
+	}
+	if (w->to_clean > 0)
+		return (WATCH_CLEAN);
+	if (now >= w->poll_at)
+		return (WATCH_LOOK_ALL);
+	sooner(at, w->poll_at);
+	if (w->waiting) {
+		if (now - w->wait_began >= WATCH_IDLE_MS)
+			return (WATCH_LOOK);
+		sooner(at, w->wait_began + WATCH_IDLE_MS);
+	} else if (may_wait(w, now)) {
+		if (now >= w->wait_at)
+			return (WATCH_WAIT);
+		sooner(at, w->wait_at);
+	}
+	return (WATCH_REST);
+}
+
+enum watch_step
+watch_next(struct watch *w, int64_t now, int64_t *wait_ms_r)
+{
+	enum watch_step	step;
+	int64_t		at = INT64_MAX;
+
+	*wait_ms_r = -1;
+	if (w->busy)
+		return (WATCH_REST);
+	step = w->open ? next_open(w, now, &at) : next_closed(w, now, &at);
+	if (step == WATCH_REST) {
+		if (at != INT64_MAX)
+			*wait_ms_r = at > now ? at - now : 0;
+		return (step);
+	}
+	if (step == WATCH_ASK_SECRET) {
+		w->asked = true;
+		w->asked_at = now;
+		return (step);
+	}
+	w->busy = true;
+	if (w->waiting && now - w->wait_began >= IDLE_LIFE)
+		w->idle_deaths = 0;
+	w->waiting = false;
+	if (step == WATCH_WAIT)
+		w->wait_began = now;
+	/* What comes during the look is told anew. */
+	if (step == WATCH_LOOK || step == WATCH_LOOK_ALL)
+		w->news = false;
+	return (step);
+}
+
+/* What happened. */
+
+static struct watch_tell
+tell_good(struct watch *w, int64_t now, bool whole)
+{
+	struct watch_tell	t = { .good = true };
+
+	/* An edge, or the heartbeat: each poll has one. */
+	t.tell = whole && (!w->told || !w->good ||
+	    now - w->told_at >= w->poll_ms / 2);
+	if (t.tell) {
+		w->told = w->good = true;
+		w->told_at = now;
+	}
+	return (t);
+}
+
+static struct watch_tell
+tell_blind(struct watch *w, int64_t now, enum outcome_class class)
+{
+	w->told = true;
+	w->good = false;
+	w->told_at = now;
+	return ((struct watch_tell){ .tell = true, .class = class,
+	    .retry_ms = w->open_at > now ? w->open_at - now : 0 });
+}
+
+static void
+closed(struct watch *w)
+{
+	w->open = w->waiting = w->news = w->more = w->has_secret = false;
+	w->asked = false;
+}
+
+/* IDLE that ends by itself each time it is begun: poll for a while. */
+static void
+blame_idle(struct watch *w, int64_t now)
+{
+	if (now - w->wait_began >= IDLE_LIFE) {
+		w->idle_deaths = 0;
+		return;
+	}
+	if (++w->idle_deaths >= 2) {
+		w->no_idle_until = now + NO_IDLE;
+		w->idle_deaths = 0;
+	}
+}
+
+/*
+ * A session ended as sessions do: reconnect soon and say nothing, unless
+ * that fails too.  The sooner it ended, the longer the wait.
+ */
+static void
+reconnect_quietly(struct watch *w, int64_t now, uint32_t random)
+{
+	if (now - w->opened_at >= LONG_LIFE)
+		w->short_lives = 0;
+	w->open_at = now + back_off_ms(w->short_lives++, random);
+}
+
+struct watch_tell
+watch_lost(struct watch *w, const struct mailbox_trouble *trouble,
+    int64_t now, uint32_t random)
+{
+	bool	was_open = w->open;
+
+	if (trouble->idle)
+		blame_idle(w, now);
+	closed(w);
+	w->busy = false;
+	if (was_open && w->good && trouble->retry == MAILBOX_AT_ONCE) {
+		reconnect_quietly(w, now, random);
+		return ((struct watch_tell){ .tell = false });
+	}
+	if (trouble->retry == MAILBOX_REFUSED && ++w->refusals >= 2)
+		w->open_at = now + w->auth_pause_ms;
+	else
+		w->open_at = now + back_off_ms(w->failures, random);
+	w->failures++;
+	return (tell_blind(w, now, trouble->class));
+}
+
+/* A look has ended well. */
+static struct watch_tell
+looked(struct watch *w, bool all, bool more, int64_t now)
+{
+	int64_t	gap;
+
+	w->more = more;
+	w->more_all = all;
+	if (w->burst_began != 0 && !more) {
+		gap = burst_gaps[w->burst_step < NITEMS(burst_gaps) ?
+		    w->burst_step : NITEMS(burst_gaps) - 1];
+		w->burst_step++;
+		w->burst_at = now + gap;
+		if (now - w->burst_began >= w->burst_ms)
+			w->burst_began = 0;
+	}
+	if (more)
+		return ((struct watch_tell){ .tell = false });
+	w->failures = 0;
+	if (all)
+		w->poll_at = now + w->poll_ms;
+	return (tell_good(w, now, all));
+}
+
+static void
+opened(struct watch *w, int64_t now)
+{
+	w->open = true;
+	w->has_secret = w->asked = false;
+	w->refusals = 0;
+	w->opened_at = now;
+	w->poll_at = now;		/* look at everything first */
+	w->wait_at = now;
+}
+
+struct watch_tell
+watch_finished(struct watch *w, enum watch_step step, enum watch_result result,
+    const struct mailbox_trouble *trouble, int64_t now, uint32_t random)
+{
+	w->busy = false;
+	if (result == WATCH_LOST)
+		return (watch_lost(w, trouble, now, random));
+	switch (step) {
+	case WATCH_OPEN:
+		opened(w, now);
+		break;
+	case WATCH_LOOK:
+	case WATCH_LOOK_ALL:
+		return (looked(w, step == WATCH_LOOK_ALL,
+		    result == WATCH_MORE, now));
+	case WATCH_WAIT:
+		w->waiting = result == WATCH_DONE;
+		if (!w->waiting)
+			w->no_idle_until = now + NO_IDLE;
+		break;
+	case WATCH_CLEAN:
+	case WATCH_ASK_SECRET:
+	case WATCH_REST:
+		break;
+	}
+	return ((struct watch_tell){ .tell = false });
+}
+
+struct watch_tell
+watch_secret(struct watch *w, bool ok, int64_t now, uint32_t random)
+{
+	static const struct mailbox_trouble	none = {
+		.retry = MAILBOX_BACK_OFF, .class = CLASS_AUTH
+	};
+
+	if (w->open || w->busy || !w->asked)
+		return ((struct watch_tell){ .tell = false });
+	w->asked = false;
+	w->has_secret = ok;
+	return (ok ? (struct watch_tell){ .tell = false } :
+	    watch_lost(w, &none, now, random));
+}
+
+void
+watch_woken(struct watch *w, enum mailbox_wake what, int64_t now)
+{
+	if (!w->waiting)
+		return;
+	if (what == MAILBOX_NEWS)
+		w->news = true;
+	else if (what == MAILBOX_AWAKE) {
+		/* The server ended it: a look, then wait anew. */
+		blame_idle(w, now);
+		w->waiting = false;
+		w->news = true;
+	}
+}
+
+/* Expectations. */
+
+void
+watch_expect(struct watch *w, const char *token, int64_t now)
+{
+	if (w->expecting == WATCH_EXPECTED) {
+		memmove(w->expected[0], w->expected[1],
+		    (WATCH_EXPECTED - 1) * sizeof w->expected[0]);
+		w->expecting--;
+	}
+	text_copy(w->expected[w->expecting++], TOKEN_SIZE, token);
+	w->burst_began = w->burst_at = now;
+	w->burst_step = 0;
+}
+
+void
+watch_arrived(struct watch *w, const char *token, int64_t now)
+{
+	size_t	i;
+
+	for (i = 0; i < w->expecting; i++) {
+		if (strcmp(w->expected[i], token) != 0)
+			continue;
+		w->expecting--;
+		memmove(w->expected[i], w->expected[i + 1],
+		    (w->expecting - i) * sizeof w->expected[0]);
+		w->wait_at = now + LINGER;
+		break;
+	}
+	if (w->expecting == 0)
+		w->burst_began = 0;
+}
+
+bool
+watch_expecting(const struct watch *w)
+{
+	return (w->expecting > 0);
+}
