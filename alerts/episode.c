@@ -154,7 +154,7 @@ count(struct episode *e, enum episode_event event, int64_t now_ms)
 
 /* People were told of the last swing's end, or of nothing yet. */
 static unsigned
-fail(struct episode *e, int64_t now_ms)
+begin_failing(struct episode *e, int64_t now_ms)
 {
 	bool	believed_well = e->owed == 0;
 
@@ -179,7 +179,7 @@ fail(struct episode *e, int64_t now_ms)
 }
 
 static void
-quiet(struct episode *e, int64_t now_ms)
+end(struct episode *e, int64_t now_ms)
 {
 	if (e->state != EPISODE_SUSPECT)
 		e->delivered_ms = now_ms;
@@ -202,13 +202,13 @@ enter(struct episode *e, enum episode_state next, unsigned owes,
 {
 	switch (next) {
 	case EPISODE_FAILING:
-		return (fail(e, now_ms));
+		return (begin_failing(e, now_ms));
 	case EPISODE_ACCEPTING:
 		e->accepting_ms = now_ms;
 		e->remind_ms = 0;
 		break;
 	case EPISODE_QUIET:
-		quiet(e, now_ms);
+		end(e, now_ms);
 		break;
 	case EPISODE_SUSPECT:
 	case EPISODE_STATES:

@@ -42,6 +42,8 @@ struct item {
 	int64_t			 owed_ms;
 	char			 alerts[65];
 	uint64_t		 handle;	/* 0: not under way */
+	struct item		*before;	/* the same thread's, to the same
+						 * person; must go first */
 	TAILQ_ENTRY(item)	 entry;
 };
 TAILQ_HEAD(items, item);
@@ -55,6 +57,7 @@ struct outbox {
 	uint64_t		 next_handle;
 	unsigned		 in_flight;
 	unsigned		 waiting;
+	int64_t			 newest;	/* highest id of a notice loaded */
 	int64_t			 busy_until_ms;	/* nobody could take more */
 	bool			 stale;		/* look for new rows */
 };
@@ -70,6 +73,11 @@ put(struct outbox *o, const struct item *i)
 static void
 drop(struct outbox *o, struct item *i)
 {
+	struct item	*later = i;
+
+	while ((later = TAILQ_NEXT(later, entry)) != NULL)
+		if (later->before == i)
+			later->before = i->before;
 	TAILQ_REMOVE(&o->items, i, entry);
 	o->waiting--;
 	mem_free(i);
@@ -87,25 +95,15 @@ give_up(struct outbox *o, struct item *i, const char *why)
 
 /* Loading. */
 
-static struct item *
-item_of(const struct outbox *o, const struct delivery *d)
-{
-	struct item	*i;
-
-	TAILQ_FOREACH(i, &o->items, entry)
-		if (i->d.notice == d->notice && strcmp(i->d.to, d->to) == 0)
-			return (i);
-	return (NULL);
-}
-
-/* Notices come in the order of their ids: the list stays sorted. */
+/* Ids only grow, and a notice's deliveries are written together: what lies
+ * beyond the newest is new. */
 static void
 take(void *arg, const struct delivery *d)
 {
 	struct outbox	*o = arg;
 	struct item	*i;
 
-	if (item_of(o, d) != NULL)
+	if (d->notice <= o->newest)
 		return;
 	i = mem_alloc(sizeof *i);
 	i->d = *d;
@@ -113,6 +111,19 @@ take(void *arg, const struct delivery *d)
 	i->d.state = DELIVERY_DUE;
 	TAILQ_INSERT_TAIL(&o->items, i, entry);
 	o->waiting++;
+}
+
+/* An earlier notice of the same thread to the same person goes first. */
+static struct item *
+earlier(const struct item *i)
+{
+	struct item	*e = TAILQ_PREV(i, items, entry);
+
+	for (; i->episode != 0 && e != NULL; e = TAILQ_PREV(e, items, entry))
+		if (e->episode == i->episode &&
+		    strcasecmp(e->d.to, i->d.to) == 0)
+			return (e);
+	return (NULL);
 }
 
 /* What the notice says about the delivery; the store cannot be asked while
@@ -125,7 +136,7 @@ complete(struct outbox *o)
 
 	for (i = TAILQ_FIRST(&o->items); i != NULL; i = after) {
 		after = TAILQ_NEXT(i, entry);
-		if (i->alerts[0] != '\0')
+		if (i->owed_ms != 0)
 			continue;
 		rc = store_notice_get(o->store, i->d.notice, o->notice);
 		if (rc == -1)
@@ -137,6 +148,8 @@ complete(struct outbox *o)
 		i->episode = o->notice->episode;
 		i->owed_ms = o->notice->owed_ms;
 		text_copy(i->alerts, sizeof i->alerts, o->notice->alerts);
+		i->before = earlier(i);
+		o->newest = i->d.notice;
 	}
 	return (0);
 }
@@ -203,28 +216,6 @@ outbox_wake(struct outbox *o)
 
 /* Whose turn it is. */
 
-/* An earlier notice of the same thread to the same person goes first. */
-static bool
-must_wait(const struct outbox *o, const struct item *later)
-{
-	const struct item	*i;
-
-	for (i = TAILQ_FIRST(&o->items); i != later; i = TAILQ_NEXT(i, entry))
-		if (i->episode == later->episode && i->episode != 0 &&
-		    strcasecmp(i->d.to, later->d.to) == 0)
-			return (true);
-	return (false);
-}
-
-/* A clock set back must not make people wait for it to catch up. */
-static int64_t
-due_ms(const struct item *i, int64_t now_ms)
-{
-	int64_t	longest = gaps.wait_ms[gaps.count - 1];
-
-	return (i->d.next_ms > now_ms + longest ? now_ms : i->d.next_ms);
-}
-
 /* The section it goes out by; if that is gone, any that can send. */
 static const struct alerts *
 section(const struct outbox *o, const struct item *i)
@@ -264,15 +255,17 @@ say_late(struct notice *n, int64_t now_ms)
 	notice_prefix(n, line);
 }
 
-/* Fills the mail of the job; false if it cannot be written. */
-static bool
+/* Fills the mail of the job: 1, 0 if it cannot be written, -1. */
+static int
 fill(struct outbox *o, const struct item *i, const struct alerts *a,
     int64_t now_ms)
 {
 	struct frame_job	*job = o->job;
 
-	if (store_notice_get(o->store, i->d.notice, o->notice) != 1)
-		return (false);
+	int			 rc;
+
+	if ((rc = store_notice_get(o->store, i->d.notice, o->notice)) != 1)
+		return (rc);
 	say_late(o->notice, now_ms);
 	memset(job, 0, sizeof *job);
 	job->job = o->next_handle;
@@ -290,6 +283,7 @@ send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
     void *arg)
 {
 	const struct alerts	*a = section(o, i);
+	int			 rc;
 
 	if (a == NULL) {
 		i->d.next_ms = now_ms + HOUR_MS;
@@ -298,7 +292,9 @@ send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
 		put(o, i);
 		return (true);
 	}
-	if (!fill(o, i, a, now_ms)) {
+	if ((rc = fill(o, i, a, now_ms)) == -1)
+		return (false);
+	if (rc == 0) {
 		give_up(o, i, "it cannot be written");
 		return (true);
 	}
@@ -337,7 +333,7 @@ outbox_run(struct outbox *o, int64_t now_ms, outbox_send send, void *arg)
 			give_up(o, i, "too old");
 			continue;
 		}
-		if (due_ms(i, now_ms) > now_ms || must_wait(o, i))
+		if (i->d.next_ms > now_ms || i->before != NULL)
 			continue;
 		if (o->in_flight >= IN_FLIGHT ||
 		    !send_one(o, i, now_ms, send, arg))
@@ -413,7 +409,7 @@ outbox_next_ms(const struct outbox *o)
 	if (o->stale)
 		return (1);		/* at once */
 	TAILQ_FOREACH(i, &o->items, entry)
-		if (i->handle == 0 && !must_wait(o, i) &&
+		if (i->handle == 0 && i->before == NULL &&
 		    (at == 0 || i->d.next_ms < at))
 			at = i->d.next_ms;
 	return (at != 0 && at < o->busy_until_ms ? o->busy_until_ms : at);
