@@ -365,8 +365,7 @@ owed(void *arg)
 {
 	struct engine	*e = arg;
 
-	if (e->outbox != NULL)
-		outbox_wake(e->outbox);
+	e->notices_owed = true;
 }
 
 static void
@@ -574,6 +573,9 @@ engine_tick(struct engine *e, int64_t now_ms)
 	follow_confirms(e->follow, now_ms, want_confirming, e);
 	engine_release_held(e);
 	engine_dispatch_starved(e);
+	if (e->notices_owed)
+		outbox_wake(e->outbox);
+	e->notices_owed = false;
 	outbox_run(e->outbox, now_ms, send_notice, e);
 	if (now_ms >= e->prune_ms)
 		prune(e);
@@ -594,6 +596,8 @@ engine_next_ms(struct engine *e)
 {
 	int64_t	next_ms = agenda_next_ms(&e->agenda);
 
+	if (e->notices_owed)
+		return (e->now_ms);
 	next_ms = sooner(next_ms, follow_next_ms(e->follow), e->now_ms);
 	next_ms = sooner(next_ms, outbox_next_ms(e->outbox), e->now_ms);
 	return (sooner(next_ms, e->prune_ms, e->now_ms));

@@ -145,6 +145,7 @@ struct engine {
 	uint32_t		  mailbox_count;
 	int64_t			  now_ms;	/* of the call in progress */
 	int64_t			  prune_ms;
+	bool			  notices_owed;	/* since the last tick */
 };
 
 /* Jobs of the outbox and of the engine share one number space: this bit
