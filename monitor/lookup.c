@@ -107,25 +107,35 @@ channel_get(const char *resolver, int *status_r)
 	return (c->ares);
 }
 
+/* What c-ares waits for; its own macros shift into the sign bit. */
+static nfds_t
+gather_fds(ares_channel ares, struct pollfd *p)
+{
+	ares_socket_t	 socks[ARES_GETSOCK_MAXNUM];
+	unsigned	 mask = (unsigned)ares_getsock(ares, socks,
+			    ARES_GETSOCK_MAXNUM);
+	nfds_t		 n = 0;
+	short		 events;
+
+	for (unsigned i = 0; i < ARES_GETSOCK_MAXNUM; i++) {
+		events = (short)((mask >> i & 1 ? POLLIN : 0) |
+		    (mask >> (i + ARES_GETSOCK_MAXNUM) & 1 ? POLLOUT : 0));
+		if (events != 0)
+			p[n++] = (struct pollfd){ .fd = socks[i],
+			    .events = events };
+	}
+	return (n);
+}
+
 /* One round of waiting and processing. */
 static void
 turn(ares_channel ares, int64_t left_ms)
 {
-	ares_socket_t	 socks[ARES_GETSOCK_MAXNUM];
 	struct pollfd	 p[ARES_GETSOCK_MAXNUM];
 	struct timeval	 most, tv, *t;
-	nfds_t		 n = 0;
-	int		 mask, ms;
+	nfds_t		 n = gather_fds(ares, p);
+	int		 ms;
 
-	mask = ares_getsock(ares, socks, ARES_GETSOCK_MAXNUM);
-	for (unsigned i = 0; i < ARES_GETSOCK_MAXNUM; i++) {
-		short	ev = (short)
-			    ((ARES_GETSOCK_READABLE(mask, i) ? POLLIN : 0) |
-			    (ARES_GETSOCK_WRITABLE(mask, i) ? POLLOUT : 0));
-
-		if (ev != 0)
-			p[n++] = (struct pollfd){ .fd = socks[i], .events = ev };
-	}
 	most = (struct timeval){ .tv_sec = left_ms / 1000,
 	    .tv_usec = left_ms % 1000 * 1000 };
 	t = ares_timeout(ares, &most, &tv);
