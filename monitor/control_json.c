@@ -79,7 +79,7 @@ json_t *
 control_json_episode(const struct episode *e)
 {
 	return (checked(json_pack(
-	    "{sI so so so so so so so so so si si so so so so sI sb so}",
+	    "{sI so so so so so so so so so si si si so so so so so sI sb so}",
 	    "episode", (json_int_t)e->id,
 	    "scope", control_json_text(e->scope),
 	    "class", control_json_text(class_name(e->class)),
@@ -92,6 +92,8 @@ control_json_episode(const struct episode *e)
 	    "delivered_at", control_json_time(e->delivered_ms),
 	    "refusals", (int)e->refusals,
 	    "swings", (int)e->swings,
+	    "code", e->code,
+	    "enhanced", control_json_text(e->enhanced),
 	    "first_reply", control_json_text(e->first_reply),
 	    "last_reply", control_json_text(e->last_reply),
 	    "routes", control_json_text(e->routes),
