@@ -238,15 +238,36 @@ first_word(char *dst, size_t size, const char *value)
 	dst[n] = '\0';
 }
 
-/* A line that quotes a reply with an enhanced code, or begins with a code. */
-static bool
-is_reply(const char *line)
+/* Where the basic code stands in line; its start if nowhere. */
+static const char *
+at_code(const char *line, int code)
+{
+	char		digits[8];
+	const char	*at;
+
+	snprintf(digits, sizeof digits, "%d", code);
+	at = strstr(line, digits);
+	return (at != NULL ? at : line);
+}
+
+/*
+ * The reply a line of text quotes: a refusal whose meaning is known, or a
+ * marked enhanced code ("#4.3.1").  NULL: none.
+ */
+static const char *
+loose_reply(const char *line)
 {
 	struct reply	r;
 
+	line += strspn(line, " <>");
 	reply_parse(&r, line, strlen(line));
-	return (r.code >= 400 && (r.enhanced[0] != '\0' ||
-	    (!r.malformed && r.text[0] != '\0')));
+	if (r.code >= 400 && (r.enhanced[0] != '\0' ||
+	    classify(STAGE_NONE, &r).class != CLASS_OTHER))
+		return (at_code(line, r.code));
+	if (r.code == 0 && (r.enhanced[0] == '4' || r.enhanced[0] == '5') &&
+	    strchr(line, '#') != NULL)
+		return (line);
+	return (NULL);
 }
 
 /* Takes one unfolded line; a delivered recipient's fields are forgotten. */
@@ -271,9 +292,8 @@ take_line(struct report *rep, const char *line, bool in_body)
 			text_copy(rep->diagnostic, sizeof rep->diagnostic,
 			    *v == ';' ? v + 1 + strspn(v + 1, " \t") : "");
 	} else if (in_body && rep->loose[0] == '\0') {
-		line += strspn(line, " \t<>");
-		if (is_reply(line))
-			text_copy(rep->loose, sizeof rep->loose, line);
+		if ((v = loose_reply(line)) != NULL)
+			text_copy(rep->loose, sizeof rep->loose, v);
 	}
 }
 
@@ -291,6 +311,10 @@ next_line(const char **at, const char *end, char *line, size_t size)
 		return (false);
 	line[0] = '\0';
 	do {
+		while (have > 0 && *at < end && (**at == ' ' || **at == '\t'))
+			(*at)++;
+		if (have > 0 && text_append(line, size, " "))
+			have++;
 		stop = memchr(*at, '\n', (size_t)(end - *at));
 		if (stop == NULL)
 			stop = end;

@@ -335,11 +335,14 @@ is_quoted_code(const char *text, size_t at, struct span *after)
 		return (true);
 	if (after->len == 0 || (*after->s != ' ' && *after->s != '-'))
 		return (false);
-	return (at >= 1 && (strchr("<>\"'(", text[at - 1]) != NULL ||
-	    (at >= 2 && text[at - 1] == ' ' &&
-	    strchr(":;>-", text[at - 2]) != NULL) ||
-	    (*after->s == '-' && after->len > 1 &&
-	    strchr("'\"", after->s[1]) != NULL)));
+	if (*after->s == '-' && after->len > 1 &&
+	    strchr("'\"", after->s[1]) != NULL)
+		return (true);
+	if (at == 0 || text[at - 1] != ' ')
+		return (at > 0 && strchr("<>\"'(", text[at - 1]) != NULL);
+	while (at > 0 && text[at - 1] == ' ')
+		at--;
+	return (at > 0 && strchr(":;>-", text[at - 1]) != NULL);
 }
 
 /*
