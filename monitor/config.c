@@ -20,6 +20,15 @@
 #define FILES_MAX	1000
 #define BYTES_MAX	(16 << 20)
 
+/* What a file is instead of text; NULL. */
+static const char *
+file_kind(const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		return ("is a directory");
+	return (S_ISREG(st->st_mode) ? NULL : "is not a regular file");
+}
+
 /*
  * The whole of a regular file as a string; NULL with errno set, or with
  * *why_r when the file itself is wrong.  Fills in what tells it from others.
@@ -34,7 +43,9 @@ read_text(const char *path, struct source *source, const char **why_r)
 	int		 fd;
 
 	*why_r = NULL;
-	/* A FIFO must not hold us up; it is refused below. */
+	/* A device must not even be opened, a FIFO must not hold us up. */
+	if (stat(path, &st) == 0 && (*why_r = file_kind(&st)) != NULL)
+		return (NULL);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd == -1)
 		return (NULL);
@@ -44,13 +55,10 @@ read_text(const char *path, struct source *source, const char **why_r)
 	}
 	source->dev = st.st_dev;
 	source->ino = st.st_ino;
-	if (S_ISDIR(st.st_mode))
-		*why_r = "is a directory";
-	else if (!S_ISREG(st.st_mode))
-		*why_r = "is not a regular file";
-	else if (st.st_size > BYTES_MAX)
+	*why_r = file_kind(&st);
+	if (*why_r == NULL && st.st_size > BYTES_MAX)
 		*why_r = "is larger than 16 MiB";
-	else {
+	if (*why_r == NULL) {
 		text = mem_alloc((size_t)st.st_size + 1);
 		n = fread(text, 1, (size_t)st.st_size, f);
 		if (memchr(text, '\0', n) != NULL) {

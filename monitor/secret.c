@@ -83,10 +83,13 @@ static int
 read_secret(const char *path, bool private, char *buf, size_t size, char *why,
     size_t whysize)
 {
-	ssize_t	have;
-	int	fd, status = -1;
+	struct stat	st;
+	ssize_t		have;
+	int		fd, status = -1;
 
-	/* A FIFO in its place must not hold us up; check() refuses it. */
+	/* A device must not even be opened, a FIFO must not hold us up. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return (refuse(why, whysize, "not a regular file"));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd == -1)
 		return (refuse(why, whysize, strerror(errno)));
