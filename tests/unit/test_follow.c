@@ -1,0 +1,729 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alerts_world.h"
+#include "fake_store.h"
+#include "monitor/mem.h"
+
+static struct world	w;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	world_open(&w, "", "");
+	return (0);
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	world_close(&w);
+	return (0);
+}
+
+static void
+play_full_system(void)
+{
+	for (int i = 0; i < 4; i++)
+		world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	/* A lucky 250: the same probe cannot be used again. */
+	memset(w.probes, 0, sizeof w.probes);
+	for (int i = 0; i < 3; i++)
+		world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "F");
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "FAD");
+	world_arrive(&w, "r1");
+}
+
+static void
+a_full_system_is_three_notices(void **state)
+{
+	(void)state;
+	play_full_system();
+	world_pass(&w, 2 * DAY);
+	assert_string_equal(w.told, "FAD");
+	assert_int_equal(fake_store_episodes(w.store), 1);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+static void
+the_same_with_a_crash_after_every_turn(void **state)
+{
+	(void)state;
+	w.restarts = true;
+	play_full_system();
+	world_pass(&w, 2 * DAY);
+	assert_string_equal(w.told, "FAD");
+	assert_int_equal(fake_store_rows(w.store), 1);
+}
+
+/* Dies at the nth turn and nowhere else, for every n. */
+static void
+a_crash_at_any_one_step_changes_nothing(void **state)
+{
+	static const char	steps[] = "fffafffaraar";
+
+	(void)state;
+	for (size_t die = 0; die < sizeof steps; die++) {
+		world_close(&w);
+		world_open(&w, "", "");
+		for (size_t i = 0; steps[i] != '\0'; i++) {
+			if (i == die)
+				world_restart(&w, true);
+			if (steps[i] == 'f')
+				world_full(&w, "r1");
+			else if (steps[i] == 'r')
+				world_arrive(&w, "r1");
+			else
+				world_accept(&w, "r1", "mx.example");
+		}
+		world_pass(&w, HOUR);
+		if (strcmp(w.told, "FAD") != 0)
+			fail_msg("died at %zu: told %s", die, w.told);
+		assert_int_equal(fake_store_rows(w.store), 1);
+	}
+}
+
+static void
+five_routes_on_one_full_server_are_one_notice(void **state)
+{
+	static const char *const	routes[] = { "r1", "r2", "r3", "r4",
+					    "r5" };
+	unsigned			may = 0;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(routes); i++)
+		world_full(&w, routes[i]);
+	assert_string_equal(w.told, "F");
+	for (size_t i = 0; i < NITEMS(routes); i++)
+		may += world_may_try(&w, routes[i]);
+	assert_int_equal(may, 1);
+	/* The same one again and again, nobody else. */
+	assert_true(world_may_try(&w, "r1"));
+	assert_false(world_may_try(&w, "r2"));
+	assert_true(world_may_try(&w, "hidden"));
+	world_accept(&w, "r1", "mx.example");
+	world_pass(&w, MINUTE);
+	assert_true(world_may_try(&w, "r2"));
+	world_accept(&w, "r2", "mx.example");
+	assert_string_equal(w.told, "FA");
+	/* Released: all may go. */
+	for (size_t i = 2; i < NITEMS(routes); i++)
+		assert_true(world_may_try(&w, routes[i]));
+	world_arrive(&w, "r2");
+	assert_string_equal(w.told, "FAD");
+	for (size_t i = 2; i < NITEMS(routes); i++) {
+		world_accept(&w, routes[i], "mx.example");
+		world_arrive(&w, routes[i]);
+	}
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+the_sentinel_hands_over(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_full(&w, "r2");
+	assert_true(world_may_try(&w, "r1"));
+	assert_false(world_may_try(&w, "r2"));
+	/* It gave up, was paused or removed. */
+	follow_gone(w.follow, world_probe(&w, "r1")->token, w.now_ms);
+	assert_true(world_may_try(&w, "r2"));
+	assert_false(world_may_try(&w, "r1"));
+	/* What it meets is another scope's. */
+	world_attempt(&w, "r2", "mx.example", STAGE_RCPT, CLASS_MAILBOX_FULL,
+	    "452 4.2.2 Mailbox full");
+	assert_true(world_may_try(&w, "r1"));
+	/* The same scope, another class: it stays. */
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	assert_false(world_may_try(&w, "r2"));
+	assert_true(world_may_try(&w, "r1"));
+	/* Silence after the dot: never sent again. */
+	world_attempt(&w, "r1", "mx.example", STAGE_DOT, CLASS_UNCERTAIN,
+	    "no reply");
+	assert_true(world_may_try(&w, "r2"));
+	assert_string_equal(w.told, "F");
+}
+
+/* Two scopes over the same routes, each with its own sentinel. */
+static void
+two_sentinels_do_not_wait_for_each_other(void **state)
+{
+	bool	a, b;
+
+	(void)state;
+	world_close(&w);
+	world_open(&w, "fail_after = 1 fail_for = 1s", "route \"twin\" { server "
+	    "= \"full\" from = \"p@example.org\" to = \"a@mx.example\" "
+	    "mailbox = \"box\" alerts = \"default\" }");
+	world_attempt(&w, "r1", "mx.example", STAGE_RCPT, CLASS_MAILBOX_FULL,
+	    "452 4.2.2 Mailbox full");
+	world_pass(&w, 10 * SECOND);
+	assert_string_equal(w.told, "F");
+	assert_true(world_may_try(&w, "r1"));
+	assert_false(world_may_try(&w, "twin"));
+	world_full(&w, "r1");		/* its sentinel is given back */
+	assert_true(world_may_try(&w, "twin"));
+	a = world_may_try(&w, "r1");
+	b = world_may_try(&w, "twin");
+	assert_true(a != b);
+}
+
+static void
+want(void *arg, int64_t episode, const char *scope, const char *route)
+{
+	struct world	*world = arg;
+
+	world->want_episode = episode;
+	snprintf(world->want_scope, sizeof world->want_scope, "%s", scope);
+	snprintf(world->want_route, sizeof world->want_route, "%s", route);
+}
+
+static void
+a_confirming_probe_is_asked_for(void **state)
+{
+	(void)state;
+	world_full(&w, "r2");
+	world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_int_equal(w.want_episode, 0);
+	assert_false(world_may_try(&w, "r2"));
+	assert_int_equal(follow_next_ms(w.follow), w.now_ms + 30 * SECOND);
+	w.now_ms += 30 * SECOND;
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_int_equal(w.want_episode, 1);
+	assert_string_equal(w.want_scope, "system mx.example");
+	assert_string_equal(w.want_route, "r1");
+	/* Not again at once, or the loop would spin. */
+	w.want_episode = 0;
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_int_equal(w.want_episode, 0);
+	follow_confirming(w.follow, 1, world_probe(&w, "r2")->token,
+	    w.now_ms);
+	assert_true(world_may_try(&w, "r2"));
+	assert_false(world_may_try(&w, "r3"));
+	world_accept(&w, "r2", "mx.example");
+	assert_string_equal(w.told, "FA");
+}
+
+static void
+a_confirming_probe_is_asked_for_after_a_restart(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	world_restart(&w, true);
+	assert_false(world_may_try(&w, "r2"));
+	w.now_ms += 31 * SECOND;
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_string_equal(w.want_route, "r1");
+}
+
+static void
+another_host_s_accept_moves_nothing(void **state)
+{
+	(void)state;
+	world_attempt(&w, "w1", "mx1.far.example", STAGE_MAIL,
+	    CLASS_SYSTEM_FULL, "452 4.3.1 full");
+	for (int i = 0; i < 5; i++)
+		world_accept(&w, "w2", "mx2.far.example");
+	world_arrive(&w, "w2");
+	assert_string_equal(w.told, "F");
+	world_accept(&w, "w1", "mx1.far.example");
+	world_accept(&w, "w2", "mx1.far.example");
+	world_arrive(&w, "w2");
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+routes_to_one_mx_share_its_sentinel(void **state)
+{
+	(void)state;
+	world_attempt(&w, "w1", "mx1.far.example", STAGE_MAIL,
+	    CLASS_SYSTEM_FULL, "452 4.3.1 full");
+	assert_true(world_may_try(&w, "w1"));
+	assert_false(world_may_try(&w, "w2"));
+	assert_true(world_may_try(&w, "r1"));
+}
+
+static void
+a_short_network_trouble_is_not_told(void **state)
+{
+	(void)state;
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	world_pass(&w, 4 * MINUTE);
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "");
+	assert_int_equal(fake_store_rows(w.store), 0);
+	/* The next doubt uses the same row. */
+	world_attempt(&w, "r2", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	assert_int_equal(fake_store_episodes(w.store), 1);
+}
+
+static void
+a_long_one_is_told_when_its_time_is_up(void **state)
+{
+	int64_t	began;
+
+	(void)state;
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	began = w.now_ms;
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	assert_int_equal(follow_next_ms(w.follow), began + 5 * MINUTE);
+	world_pass(&w, 6 * MINUTE);
+	assert_string_equal(w.told, "F");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FAD");
+}
+
+/* What a monitor remembers from before it was down is no news. */
+static void
+a_doubt_from_before_a_long_stop_is_not_told(void **state)
+{
+	(void)state;
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	w.now_ms += DAY;
+	world_restart(&w, true);
+	world_pass(&w, SECOND);
+	assert_string_equal(w.told, "");
+	world_accept(&w, "r1", "mx.example");
+	world_pass(&w, HOUR);
+	assert_string_equal(w.told, "");
+}
+
+static void
+full_then_unreachable_are_two_episodes_that_end_together(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	world_pass(&w, 6 * MINUTE);
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	assert_string_equal(w.told, "FF");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FFAADD");
+}
+
+static void
+other_trouble_between_two_accepts_breaks_the_run(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection reset");
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "F");
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "FA");
+}
+
+static void
+a_250_to_mail_is_no_accept(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	for (int i = 0; i < 3; i++)
+		world_attempt(&w, "r1", "mx.example", STAGE_DOT,
+		    CLASS_SYSTEM_FULL, "451 4.3.0 queue file write error");
+	assert_string_equal(w.told, "F");
+}
+
+static void
+a_relapse_within_settle_is_the_same_episode(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	world_pass(&w, 20 * MINUTE);
+	world_full(&w, "r1");
+	assert_string_equal(w.told, "FADF");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FADF");
+	world_restart(&w, true);
+	world_pass(&w, 29 * MINUTE);
+	assert_string_equal(w.told, "FADF");
+	world_pass(&w, 2 * MINUTE);
+	assert_string_equal(w.told, "FADFAD");
+	assert_int_equal(fake_store_episodes(w.store), 1);
+	assert_int_equal(fake_store_rows(w.store), 1);
+	assert_int_equal(fake_store_row(w.store, 0)->swings, 2);
+	/* After settle it is a new one. */
+	world_pass(&w, 2 * HOUR);
+	world_full(&w, "r1");
+	assert_int_equal(fake_store_episodes(w.store), 2);
+	assert_string_equal(w.told, "FADFADF");
+}
+
+static void
+flapping_for_a_day_tells_little_and_the_end(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 144; i++) {
+		world_full(&w, "r1");
+		world_pass(&w, 3 * MINUTE);
+		world_accept(&w, "r1", "mx.example");
+		world_pass(&w, 3 * MINUTE);
+		world_accept(&w, "r1", "mx.example");
+		world_arrive(&w, "r1");
+		world_pass(&w, 3 * MINUTE);
+	}
+	world_pass(&w, HOUR);
+	assert_string_equal(w.told, "FADFAD");
+	assert_int_equal(fake_store_rows(w.store), 1);
+}
+
+static void
+late_mail_opens_an_episode_that_relayed_accepts_do_not_end(void **state)
+{
+	struct probe	*p;
+
+	(void)state;
+	world_accept(&w, "hidden", "relay.example");
+	p = world_probe(&w, "hidden");
+	world_pass(&w, 10 * MINUTE);
+	follow_late(w.follow, world_route(&w, "hidden"), p, w.now_ms);
+	world_turn(&w);
+	assert_string_equal(w.told, "F");
+	/* A route is not held back: its mail is accepted. */
+	assert_true(world_may_try(&w, "hidden"));
+	/* The late one arrives: handed over before the last sign. */
+	world_arrive(&w, "hidden");
+	for (int i = 0; i < 4; i++)
+		world_accept(&w, "hidden", "relay.example");
+	assert_string_equal(w.told, "F");
+	world_arrive(&w, "hidden");
+	assert_string_equal(w.told, "FAD");
+	world_pass(&w, HOUR);
+	assert_int_equal(fake_store_rows(w.store), 1);
+	assert_int_equal(fake_store_row(w.store, 0)->accepting_ms, 0);
+}
+
+static void
+a_blind_mailbox_is_told_after_a_while_and_its_return_once(void **state)
+{
+	const struct mailbox	*m = config_mailbox(w.config, "box");
+
+	(void)state;
+	follow_mailbox(w.follow, m, true, CLASS_AUTH, "login refused",
+	    w.now_ms);
+	world_turn(&w);
+	world_pass(&w, 9 * MINUTE);
+	assert_string_equal(w.told, "");
+	follow_mailbox(w.follow, m, true, CLASS_AUTH, "login refused",
+	    w.now_ms);
+	world_pass(&w, 2 * MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "Subject: CANNOT LOOK"));
+	assert_non_null(strstr(w.last.message, "login refused"));
+	follow_mailbox(w.follow, m, false, CLASS_NONE, "", w.now_ms);
+	world_turn(&w);
+	assert_string_equal(w.told, "FD");
+	assert_non_null(strstr(w.last.message, "Subject: CAN LOOK AGAIN"));
+	follow_mailbox(w.follow, m, false, CLASS_NONE, "", w.now_ms);
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "FD");
+}
+
+static void
+a_short_blindness_is_not_told(void **state)
+{
+	const struct mailbox	*m = config_mailbox(w.config, "box");
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		follow_mailbox(w.follow, m, true, CLASS_NETWORK, "reset",
+		    w.now_ms);
+		world_pass(&w, 5 * MINUTE);
+		follow_mailbox(w.follow, m, false, CLASS_NONE, "", w.now_ms);
+		world_pass(&w, 5 * MINUTE);
+	}
+	assert_string_equal(w.told, "");
+}
+
+static void
+a_refused_login_is_blindness_and_no_trouble_of_the_server(void **state)
+{
+	(void)state;
+	world_attempt(&w, "r1", "mx.example", STAGE_AUTH, CLASS_BLIND,
+	    "535 5.7.8 Authentication failed");
+	memset(w.probes, 0, sizeof w.probes);
+	world_pass(&w, 11 * MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "CANNOT LOOK: mx.example"));
+	/* Any answer to a message shows that the login works again. */
+	world_full(&w, "r1");
+	assert_string_equal(w.told, "FDF");
+}
+
+static void
+blindness_does_not_end_a_full_system(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	follow_mailbox(w.follow, config_mailbox(w.config, "box"), true,
+	    CLASS_NETWORK, "reset", w.now_ms);
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "FA");
+	assert_non_null(strstr(w.last.message, "cannot be confirmed"));
+	follow_mailbox(w.follow, config_mailbox(w.config, "box"), false,
+	    CLASS_NONE, "", w.now_ms);
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+greylisting_is_no_trouble_within_its_grace(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		world_attempt(&w, "r1", "mx.example", STAGE_RCPT,
+		    CLASS_GREYLISTING, "450 4.2.0 Greylisted");
+		world_pass(&w, 5 * MINUTE);
+	}
+	assert_int_equal(fake_store_episodes(w.store), 0);
+	for (int i = 0; i < 5; i++) {
+		world_attempt(&w, "r1", "mx.example", STAGE_RCPT,
+		    CLASS_GREYLISTING, "450 4.2.0 Greylisted");
+		world_pass(&w, 5 * MINUTE);
+	}
+	assert_string_equal(w.told, "F");
+}
+
+static void
+reminders_come_at_growing_gaps_until_somebody_knows(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_pass(&w, HOUR - MINUTE);
+	assert_string_equal(w.told, "F");
+	world_pass(&w, 2 * MINUTE);
+	assert_string_equal(w.told, "FS");
+	world_pass(&w, 2 * HOUR);
+	assert_string_equal(w.told, "FSS");
+	world_pass(&w, 4 * HOUR);
+	world_restart(&w, true);
+	world_pass(&w, 8 * HOUR + 24 * HOUR + 24 * HOUR);
+	assert_string_equal(w.told, "FSSSSSS");
+	assert_int_equal(follow_ack(w.follow, 1, w.now_ms), 0);
+	assert_int_equal(follow_ack(w.follow, 77, w.now_ms), -1);
+	world_pass(&w, 10 * DAY);
+	assert_string_equal(w.told, "FSSSSSS");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FSSSSSSAD");
+}
+
+static void
+every_section_of_an_episode_is_told_from_the_start(void **state)
+{
+	static const char	more[] =
+	    "alerts \"night\" { from = \"m@example.org\" to = {\"night@"
+	    "example.org\", \"admin@example.org\"} servers = {\"alert1\"} }\n"
+	    "route \"n1\" { server = \"full\" from = \"p@example.org\" to = "
+	    "\"n@mx.example\" mailbox = \"box\" alerts = \"night\" }\n";
+
+	(void)state;
+	world_configure(&w, "", more);
+	world_full(&w, "r1");
+	assert_string_equal(w.told, "F");
+	assert_string_equal(w.told_other, "");
+	/* Joins later: hears of the beginning, then of the end. */
+	world_full(&w, "n1");
+	world_full(&w, "n1");
+	assert_string_equal(w.told, "F");
+	assert_string_equal(w.told_other, "F");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "n1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told_other, "FAD");
+	/* One person, two sections: one copy. */
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+a_route_without_alerts_is_followed_in_silence(void **state)
+{
+	(void)state;
+	config_route(w.config, "hidden")->alerts = NULL;
+	world_attempt(&w, "hidden", "relay.example", STAGE_MAIL,
+	    CLASS_SYSTEM_FULL, "452 4.3.1 full");
+	world_accept(&w, "hidden", "relay.example");
+	world_accept(&w, "hidden", "relay.example");
+	world_arrive(&w, "hidden");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "");
+	assert_int_equal(fake_store_rows(w.store), 1);
+}
+
+static void
+a_reload_does_not_forget_what_is_owed(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	world_configure(&w, "accept_after = 1", "");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+a_removed_route_sends_no_more_reminders(void **state)
+{
+	(void)state;
+	world_configure(&w, "", "server \"gone\" { host = \"gone.example\" "
+	    "tls = \"none\" }\nroute \"g\" { server = \"gone\" from = "
+	    "\"p@example.org\" to = \"n@mx.example\" mailbox = \"box\" "
+	    "alerts = \"default\" }\n");
+	world_attempt(&w, "g", "gone.example", STAGE_MAIL, CLASS_SYSTEM_FULL,
+	    "452 4.3.1 full");
+	world_configure(&w, "", "");
+	world_pass(&w, 5 * DAY);
+	assert_string_equal(w.told, "F");
+}
+
+static void
+a_final_refusal_of_a_full_system_goes_on_with_new_probes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_true(world_may_try(&w, "r1"));
+		world_attempt(&w, "r1", "mx.example", STAGE_MAIL,
+		    CLASS_SYSTEM_FULL, "552 5.3.1 Mail system full");
+	}
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "never stored"));
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FAD");
+}
+
+struct rows {
+	unsigned	count;
+	char		last[2048];
+};
+
+static void
+count_row(void *arg, int64_t at_ms, const char *event, const char *probe,
+    const char *text)
+{
+	struct rows	*r = arg;
+
+	(void)at_ms;
+	(void)event;
+	(void)probe;
+	r->count++;
+	snprintf(r->last, sizeof r->last, "%s", text);
+}
+
+static void
+every_step_says_why_people_were_told_or_not(void **state)
+{
+	struct rows	r = { 0 };
+
+	(void)state;
+	world_full(&w, "r1");
+	store_episode_events(w.store, 1, count_row, &r);
+	assert_int_equal(r.count, 1);
+	assert_non_null(strstr(r.last, "quiet->failing; told: failing"));
+	world_accept(&w, "r1", "mx.example");
+	store_episode_events(w.store, 1, count_row, &r);
+	assert_non_null(strstr(r.last, "not told: 1 of 2 accepts"));
+}
+
+static void
+a_failing_disk_is_reported_and_not_hidden(void **state)
+{
+	(void)state;
+	fake_store_break(w.store, true);
+	follow_attempt(w.follow, world_route(&w, "r1"), world_probe(&w, "r1"),
+	    &w.answer, w.now_ms);
+	assert_int_equal(store_commit(w.store), 0 - 1);
+	fake_store_break(w.store, false);
+	world_restart(&w, true);
+	world_full(&w, "r1");
+	assert_string_equal(w.told, "F");
+}
+
+#define TEST(f)	cmocka_unit_test_setup_teardown(f, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest	tests[] = {
+		TEST(a_full_system_is_three_notices),
+		TEST(the_same_with_a_crash_after_every_turn),
+		TEST(a_crash_at_any_one_step_changes_nothing),
+		TEST(five_routes_on_one_full_server_are_one_notice),
+		TEST(the_sentinel_hands_over),
+		TEST(two_sentinels_do_not_wait_for_each_other),
+		TEST(a_confirming_probe_is_asked_for),
+		TEST(a_confirming_probe_is_asked_for_after_a_restart),
+		TEST(another_host_s_accept_moves_nothing),
+		TEST(routes_to_one_mx_share_its_sentinel),
+		TEST(a_short_network_trouble_is_not_told),
+		TEST(a_long_one_is_told_when_its_time_is_up),
+		TEST(a_doubt_from_before_a_long_stop_is_not_told),
+		TEST(full_then_unreachable_are_two_episodes_that_end_together),
+		TEST(other_trouble_between_two_accepts_breaks_the_run),
+		TEST(a_250_to_mail_is_no_accept),
+		TEST(a_relapse_within_settle_is_the_same_episode),
+		TEST(flapping_for_a_day_tells_little_and_the_end),
+		TEST(late_mail_opens_an_episode_that_relayed_accepts_do_not_end),
+		TEST(a_blind_mailbox_is_told_after_a_while_and_its_return_once),
+		TEST(a_short_blindness_is_not_told),
+		TEST(a_refused_login_is_blindness_and_no_trouble_of_the_server),
+		TEST(blindness_does_not_end_a_full_system),
+		TEST(greylisting_is_no_trouble_within_its_grace),
+		TEST(reminders_come_at_growing_gaps_until_somebody_knows),
+		TEST(every_section_of_an_episode_is_told_from_the_start),
+		TEST(a_route_without_alerts_is_followed_in_silence),
+		TEST(a_reload_does_not_forget_what_is_owed),
+		TEST(a_removed_route_sends_no_more_reminders),
+		TEST(a_final_refusal_of_a_full_system_goes_on_with_new_probes),
+		TEST(every_step_says_why_people_were_told_or_not),
+		TEST(a_failing_disk_is_reported_and_not_hidden),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
