@@ -255,7 +255,7 @@ config_load(const char *file, config_report report, void *arg)
 		report(arg, line);
 		mem_free(line);
 	} else {
-		c = config_check(&doc, file);
+		c = config_build(&doc, file);
 		config_tell(&doc, report, arg);
 	}
 	config_document_free(&doc);

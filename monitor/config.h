@@ -15,8 +15,8 @@ typedef void	(*config_report)(void *arg, const char *line);
 
 /*
  * The configuration in file, whole and checked, or NULL with every mistake
- * reported.  Warnings are reported too, as "file:line: option: warning: ...";
- * they do not fail.  Checks what the file names: secret files (present,
+ * reported, in file order.  Warnings, "file:line: option: warning: ...", do
+ * not fail; they are reported once there is no mistake left.  Checks what the file names: secret files (present,
  * regular, not readable or writable by group or others, not empty), CA
  * files, references between sections.  Creates and changes nothing.
  */

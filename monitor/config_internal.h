@@ -10,15 +10,15 @@
 #include "monitor/config.h"
 
 /*
- * Between the files that make up config.h.  A configuration is read in four
+ * Between the files that make up config.h.  A configuration is read in five
  * steps, and a mistake in one does not keep the next from looking:
  *
  *   config_lex    text to tokens
  *   config_scan   tokens to sections and settings with their lines; every
  *                 unknown name and every slip of the syntax is found here
  *   config_read   the good statements to values, by libconfuse
- *   config_check  values to the structs of route.h, and what must hold
- *                 between them
+ *   config_build  values to the structs of route.h
+ *   config_check  what must hold between them
  */
 
 /*
@@ -238,8 +238,22 @@ void	 config_scan(struct document *, int file, const char *text);
  */
 void	 config_read(struct document *, struct section *, const char *text);
 
+/*
+ * From settings to structs: config_build.c, config_check.c
+ */
+
+struct build {
+	struct document	*doc;
+	struct section	*top;		/* owned; what stands in no section */
+	struct section	*defaults;	/* borrowed; NULL: none */
+	char		 host_name[256];
+};
+
 /* Warnings and mistakes go to the document; NULL if there was a mistake. */
-struct config	*config_check(struct document *, const char *file);
+struct config	*config_build(struct document *, const char *file);
+
+/* Once all sections are built: what must hold in and between them. */
+void	 config_check(struct build *);
 
 /* Lists a finished kind for the look-ups. */
 void	 config_sort(struct config *, enum kind, void *const *list, size_t count);
