@@ -5,12 +5,16 @@
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
+/* Some mails of one folder, one UIDVALIDITY. */
 struct removal {
 	struct mailbox_box		*box;
-	const struct mailbox_clean	*what;
+	const struct mailbox_clean	*list;
+	size_t				 count;
 	const struct match_rules	*rules;
 	const struct mailbox_sink	*sink;
 	struct mailbox_trouble		*trouble;
+	uint32_t			 uids[IMAP_BATCH];	/* seen to be */
+	size_t				 uid_count;
 };
 
 static void
@@ -19,7 +23,7 @@ warn(const struct removal *r, const char *what)
 	char	sentence[OUTCOME_HOST] = "";
 
 	text_appendf(sentence, sizeof sentence,
-	    "probes are left in \"%s\": %s", r->what->folder, what);
+	    "probes are left in \"%s\": %s", r->list[0].folder, what);
 	r->sink->warn(r->sink->arg, sentence);
 }
 
@@ -37,63 +41,96 @@ tell(const struct removal *r, int result)
 	return (1);
 }
 
-/* The mail's own text for match_mail(), fetched now.  0: there, 1: not, -1. */
-static int
-fetch_one(const struct removal *r, bool body, char **data_r, size_t *len_r)
+static struct mailimap_set *
+set_of(const uint32_t *uids, size_t count)
 {
-	struct imap_fetched	 f;
+	struct mailimap_set	*set = mailimap_set_new_empty();
+	size_t			 i;
+
+	for (i = 0; set != NULL && i < count; i++)
+		if (mailimap_set_add_single(set, uids[i]) != 0)
+			panic("out of memory");
+	if (set == NULL)
+		panic("out of memory");
+	return (set);
+}
+
+static const struct mailbox_clean *
+wanted(const struct removal *r, uint32_t uid)
+{
+	size_t	i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->list[i].uid == uid)
+			return (&r->list[i]);
+	return (NULL);
+}
+
+/* A token that only the body carries.  0, or -1. */
+static int
+match_body(const struct removal *r, const struct imap_fetched *head,
+    struct match *m)
+{
+	struct imap_fetched	 body;
 	clist			*list;
 	clistiter		*i;
 	int			 result;
 
-	*data_r = NULL;
-	*len_r = 0;
-	result = imap_fetch(r->box, r->what->uid, r->what->uid, body, &list,
+	result = imap_fetch(r->box, set_of(&head->uid, 1), true, &list,
 	    r->trouble);
 	if (result != 0 || list == NULL)
-		return (result < 0 ? -1 : 1);
+		return (result < 0 ? -1 : 0);
 	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
-		imap_fetched(clist_content(i), &f);
-		if (f.uid != r->what->uid || f.data == NULL)
-			continue;
-		*data_r = mem_alloc(f.len + 1);
-		memcpy(*data_r, f.data, f.len);
-		*len_r = f.len;
-		break;
+		imap_fetched(clist_content(i), &body);
+		if (body.uid == head->uid && body.data != NULL)
+			match_mail(r->rules, head->data, head->len, body.data,
+			    body.len, m);
 	}
 	mailimap_fetch_list_free(list);
-	return (*data_r != NULL ? 0 : 1);
+	return (0);
 }
 
-static bool
-is_it(const struct removal *r, const struct match *m)
-{
-	return (m->is_probe && strcmp(m->token, r->what->token) == 0);
-}
-
-/*
- * Whether this UID, in this very SELECT, is the probe of that token.
- * 0: it is; 1: it is not; -1.
- */
+/* Whether this mail is the probe of the very token that we were told. */
 static int
-verify(const struct removal *r)
+verify_one(struct removal *r, const struct imap_fetched *f)
 {
-	struct match	 m;
-	char		*head, *body;
-	size_t		 head_len, body_len;
-	int		 result;
+	const struct mailbox_clean	*what = wanted(r, f->uid);
+	struct match			 m;
 
-	result = fetch_one(r, false, &head, &head_len);
-	if (result != 0)
-		return (result);
-	match_mail(r->rules, head, head_len, "", 0, &m);
+	if (what == NULL || f->data == NULL || r->uid_count == IMAP_BATCH)
+		return (0);
+	match_mail(r->rules, f->data, f->len, "", 0, &m);
 	if (m.carrier == MATCH_NOWHERE && m.ours_perhaps &&
-	    (result = fetch_one(r, true, &body, &body_len)) == 0) {
-		match_mail(r->rules, head, head_len, body, body_len, &m);
-		mem_free(body);
+	    match_body(r, f, &m) < 0)
+		return (-1);
+	if (m.is_probe && strcmp(m.token, what->token) == 0)
+		r->uids[r->uid_count++] = f->uid;
+	return (0);
+}
+
+/* Looks at them once more, in this very SELECT.  0, or -1. */
+static int
+verify(struct removal *r)
+{
+	struct imap_fetched	 f;
+	clist			*list;
+	clistiter		*i;
+	uint32_t		 uids[IMAP_BATCH];
+	size_t			 n;
+	int			 result;
+
+	for (n = 0; n < r->count; n++)
+		uids[n] = r->list[n].uid;
+	result = imap_fetch(r->box, set_of(uids, n), false, &list, r->trouble);
+	if (result != 0 || list == NULL)
+		return (result < 0 ? -1 : 0);
+	for (i = clist_begin(list); i != NULL && result == 0;
+	    i = clist_next(i)) {
+		imap_fetched(clist_content(i), &f);
+		result = verify_one(r, &f);
 	}
-	mem_free(head);
-	return (result < 0 ? -1 : is_it(r, &m) ? 0 : 1);
+	mailimap_fetch_list_free(list);
+	return (result);
 }
 
 /* \Deleted (RFC 3501 6.4.6). */
@@ -106,9 +143,9 @@ flag_deleted(const struct removal *r)
 	struct mailimap_store_att_flags		*store;
 	int					 result;
 
-	set = mailimap_set_new_single(r->what->uid);
+	set = set_of(r->uids, r->uid_count);
 	flags = mailimap_flag_list_new_empty();
-	if (set == NULL || flags == NULL ||
+	if (flags == NULL ||
 	    mailimap_flag_list_add(flags, mailimap_flag_new_deleted()) != 0 ||
 	    (store = mailimap_store_att_flags_new_add_flags_silent(flags)) ==
 	    NULL)
@@ -121,7 +158,7 @@ flag_deleted(const struct removal *r)
 	    r->trouble)));
 }
 
-/* UID EXPUNGE of this one mail (RFC 4315 2.1), or of all that are flagged. */
+/* UID EXPUNGE of these mails (RFC 4315 2.1), or of all that are flagged. */
 static int
 expunge(const struct removal *r, bool all)
 {
@@ -135,7 +172,7 @@ expunge(const struct removal *r, bool all)
 	if (all)
 		result = mailimap_expunge(s->imap);
 	else {
-		set = mailimap_set_new_single(r->what->uid);
+		set = set_of(r->uids, r->uid_count);
 		result = mailimap_uid_expunge(s->imap, set);
 		mailimap_set_free(set);
 	}
@@ -165,7 +202,7 @@ move_to_trash(const struct removal *r)
 		return (1);
 	}
 	move = (s->stream->filter.capability & IMAP_CAP_MOVE) != 0;
-	set = mailimap_set_new_single(r->what->uid);
+	set = set_of(r->uids, r->uid_count);
 	imap_arm(r->box, 0, IMAP_BUDGET);
 	result = move ? mailimap_uid_move(s->imap, set, r->box->trash) :
 	    mailimap_uid_copy(s->imap, set, r->box->trash);
@@ -176,7 +213,7 @@ move_to_trash(const struct removal *r)
 }
 
 static int
-remove_it(const struct removal *r)
+remove_them(const struct removal *r)
 {
 	unsigned	capability = r->box->session->stream->filter.capability;
 
@@ -206,35 +243,60 @@ folder_of(struct mailbox_box *box, const char *name)
 	return (NULL);
 }
 
-int
-imap_clean(struct mailbox_box *box, const struct mailbox_clean *what,
-    const struct match_rules *rules, const struct mailbox_sink *sink,
-    struct mailbox_trouble *trouble)
+/* How many at the head of the list lie in the same folder. */
+static size_t
+alike(const struct mailbox_clean *list, size_t count)
 {
-	struct removal		 r = { box, what, rules, sink, trouble };
-	struct mailbox_folder	*folder = folder_of(box, what->folder);
-	struct imap_filter	*f;
+	size_t	n;
+
+	for (n = 1; n < count && n < IMAP_BATCH; n++)
+		if (strcmp(list[n].folder, list[0].folder) != 0 ||
+		    list[n].uidvalidity != list[0].uidvalidity)
+			break;
+	return (n);
+}
+
+/* Opens the folder; 0 if the UIDs still mean what they did, 1 if not, -1. */
+static int
+open_for_removal(const struct removal *r)
+{
+	struct mailbox_folder	*folder = folder_of(r->box, r->list[0].folder);
+	struct imap_filter	*f = &r->box->session->stream->filter;
 	int			 result;
 
-	if (folder == NULL || what->uid == 0 || what->uidvalidity == 0)
-		return (0);
-	imap_begin_step(box, box->timeout_ms);
-	if (imap_done(box, trouble) < 0)
+	if (folder == NULL || r->list[0].uidvalidity == 0)
+		return (1);
+	if (imap_done(r->box, r->trouble) < 0)
 		return (-1);
-	if (box->session->selected != folder) {
-		result = imap_select(box, folder, trouble);
+	if (r->box->session->selected != folder) {
+		result = imap_select(r->box, folder, r->trouble);
 		if (result != 0)
-			return (result < 0 ? -1 : 0);
+			return (result);
 	}
-	f = &box->session->stream->filter;
-	if (f->uidvalidity != what->uidvalidity)
-		return (0);
+	if (f->uidvalidity != r->list[0].uidvalidity)
+		return (1);
 	if (f->read_only) {
-		warn(&r, "the folder is read-only");
-		return (0);
+		warn(r, "the folder is read-only");
+		return (1);
 	}
-	result = verify(&r);
+	return (0);
+}
+
+int
+imap_clean(struct mailbox_box *box, const struct mailbox_clean *list,
+    size_t count, const struct match_rules *rules,
+    const struct mailbox_sink *sink, struct mailbox_trouble *trouble)
+{
+	struct removal	r = { .box = box, .list = list, .rules = rules,
+			    .count = alike(list, count), .sink = sink,
+			    .trouble = trouble };
+	int		result;
+
+	imap_begin_step(box, box->timeout_ms);
+	result = open_for_removal(&r);
 	if (result == 0)
-		result = remove_it(&r);
-	return (result < 0 ? -1 : 0);
+		result = verify(&r);
+	if (result == 0 && r.uid_count > 0)
+		result = remove_them(&r);
+	return (result < 0 ? -1 : (int)r.count);
 }

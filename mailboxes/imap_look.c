@@ -187,10 +187,10 @@ fetch(struct mailbox_box *box, struct mailimap_set *set, bool by_uid,
 }
 
 int
-imap_fetch(struct mailbox_box *box, uint32_t from, uint32_t to, bool body,
+imap_fetch(struct mailbox_box *box, struct mailimap_set *set, bool body,
     clist **out, struct mailbox_trouble *trouble)
 {
-	return (fetch(box, mailimap_set_new_interval(from, to), true,
+	return (fetch(box, set, true,
 	    fetch_type(body, box->session->no_header_fields), out, trouble));
 }
 
@@ -296,7 +296,8 @@ hand_up_body(struct look *l, struct mailbox_mail *m)
 	clist			*list;
 	clistiter		*i;
 
-	if (imap_fetch(l->box, m->uid, m->uid, true, &list, l->trouble) < 0)
+	if (imap_fetch(l->box, mailimap_set_new_single(m->uid), true, &list,
+	    l->trouble) < 0)
 		return (-1);
 	if (list == NULL)
 		return (0);
@@ -350,7 +351,8 @@ read_on(struct look *l, uint32_t to, uint32_t *top_r)
 	int			 r;
 
 	*top_r = 0;
-	r = imap_fetch(l->box, f->uid + 1, to, false, &list, l->trouble);
+	r = imap_fetch(l->box, mailimap_set_new_interval(f->uid + 1, to), false,
+	    &list, l->trouble);
 	l->fetches--;
 	if (r != 0)
 		return (r < 0 ? -1 : imap_lost(l->box, IMAP_FETCHING,

@@ -53,9 +53,9 @@ int	 imap_look(struct mailbox_box *, bool all,
 /* SELECT; 0, 1 when refused (folder->missing set), -1. */
 int	 imap_select(struct mailbox_box *, struct mailbox_folder *,
 	    struct mailbox_trouble *);
-/* Fetches header fields and dates, or bodies, of uids from..to (0: "*"). */
-int	 imap_fetch(struct mailbox_box *, uint32_t from, uint32_t to,
-	    bool body, clist **, struct mailbox_trouble *);
+/* Fetches header fields and dates, or bodies, by UID; frees the set. */
+int	 imap_fetch(struct mailbox_box *, struct mailimap_set *, bool body,
+	    clist **, struct mailbox_trouble *);
 /* One entry of that list. */
 struct imap_fetched {
 	uint32_t	 uid;
@@ -67,8 +67,8 @@ void	 imap_fetched(const struct mailimap_msg_att *, struct imap_fetched *);
 
 /* imap_clean.c */
 int	 imap_clean(struct mailbox_box *, const struct mailbox_clean *,
-	    const struct match_rules *, const struct mailbox_sink *,
-	    struct mailbox_trouble *);
+	    size_t count, const struct match_rules *,
+	    const struct mailbox_sink *, struct mailbox_trouble *);
 
 /* Ends IDLE; nothing to end is fine. */
 int	 imap_done(struct mailbox_box *, struct mailbox_trouble *);

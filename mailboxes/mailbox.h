@@ -151,13 +151,14 @@ struct mailbox_driver {
 		    struct mailbox_trouble *);
 
 	/*
-	 * Removes one mail, after having seen again that it is the probe of
-	 * that very token (match_mail() by rules).  Whether it did or not is
-	 * no failure: 0 or -1.
+	 * Removes some of the mails at the head of the list (count >= 1),
+	 * each after having seen again that it is the probe of that very
+	 * token (match_mail() by rules).  How many of the list are dealt
+	 * with, removed or not, >= 1; or -1.
 	 */
 	int	 (*clean)(struct mailbox_box *, const struct mailbox_clean *,
-		    const struct match_rules *, const struct mailbox_sink *,
-		    struct mailbox_trouble *);
+		    size_t count, const struct match_rules *,
+		    const struct mailbox_sink *, struct mailbox_trouble *);
 
 	/* Without ceremony; no session is fine. */
 	void	 (*close)(struct mailbox_box *);

@@ -94,23 +94,24 @@ verdict(int r)
 static enum watch_result
 run_cleans(struct step *s, const struct mailbox_sink *sink)
 {
-	struct mailbox_clean	*c;
-	size_t			 done;
-	int			 r = 0;
+	size_t	i;
+	int	n = 0;
 
-	for (done = 0; done < s->clean_count; done++) {
-		c = &s->cleans[done];
-		if (strcmp(c->folder, s->box->folders[0].name) != 0)
-			s->elsewhere = true;
-		if ((r = s->driver->clean(s->box, c, &s->rules, sink,
-		    &s->trouble)) < 0)
-			break;
-		mem_free(c->folder);
+	for (i = 0; i < s->clean_count; i++)
+		s->elsewhere |= strcmp(s->cleans[i].folder,
+		    s->box->folders[0].name) != 0;
+	while (s->clean_count > 0) {
+		n = s->driver->clean(s->box, s->cleans, s->clean_count,
+		    &s->rules, sink, &s->trouble);
+		if (n < 0)
+			return (WATCH_LOST);
+		for (i = 0; i < (size_t)n; i++)
+			mem_free(s->cleans[i].folder);
+		s->clean_count -= (size_t)n;
+		memmove(s->cleans, s->cleans + n,
+		    s->clean_count * sizeof *s->cleans);
 	}
-	s->clean_count -= done;
-	memmove(s->cleans, s->cleans + done,
-	    s->clean_count * sizeof *s->cleans);
-	return (verdict(r));
+	return (WATCH_DONE);
 }
 
 static void

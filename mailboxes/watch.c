@@ -10,7 +10,12 @@
 #define LONG_LIFE	(60 * SECOND)	/* of a session that was no accident */
 #define IDLE_LIFE	(30 * SECOND)	/* of an IDLE that was none */
 #define NO_IDLE		(3600 * SECOND)	/* after two that were */
-#define LINGER		150		/* a removal usually follows a find */
+#define LINGER		SECOND		/* after a find: its removal follows,
+					 * and with luck the next probe */
+
+/* Removals wait a little, for more of them: one round serves many. */
+#define CLEAN_WAIT	(SECOND / 2)
+#define CLEAN_MANY	32
 
 /* Gaps between the looks of a burst; the last repeats until its end. */
 static const int64_t burst_gaps[] = { 5, 5, 10, 20, 40, 80, 150, 300 };
@@ -79,8 +84,13 @@ next_open(struct watch *w, int64_t now, int64_t *at)
 			    WATCH_LOOK);
 		sooner(at, w->burst_at);
 	}
-	if (w->to_clean > 0)
+	if (w->to_clean >= CLEAN_MANY)
 		return (WATCH_CLEAN);
+	if (w->to_clean > 0 && w->burst_began == 0) {
+		if (now >= w->clean_at)
+			return (WATCH_CLEAN);
+		sooner(at, w->clean_at);
+	}
 	if (now >= w->poll_at)
 		return (WATCH_LOOK_ALL);
 	sooner(at, w->poll_at);
@@ -301,6 +311,14 @@ watch_woken(struct watch *w, enum mailbox_wake what, int64_t now)
 		w->waiting = false;
 		w->news = true;
 	}
+}
+
+void
+watch_clean(struct watch *w, unsigned waiting, int64_t now)
+{
+	if (w->to_clean == 0)
+		w->clean_at = now + CLEAN_WAIT;
+	w->to_clean = waiting;
 }
 
 /* Expectations. */

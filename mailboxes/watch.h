@@ -70,7 +70,8 @@ struct watch {
 	bool			 news;		/* look at once */
 	bool			 more;		/* the last look was not done */
 	bool			 more_all;
-	unsigned		 to_clean;
+	unsigned		 to_clean;	/* mails to be removed, */
+	int64_t			 clean_at;	/* not before */
 
 	/* The burst after EXPECT. */
 	char			 expected[WATCH_EXPECTED][TOKEN_SIZE];
@@ -118,6 +119,9 @@ struct watch_tell watch_secret(struct watch *, bool ok, int64_t now_ms,
 
 /* While waiting, something came (MAILBOX_NEWS, MAILBOX_AWAKE). */
 void	 watch_woken(struct watch *, enum mailbox_wake, int64_t now_ms);
+
+/* So many mails are to be removed. */
+void	 watch_clean(struct watch *, unsigned waiting, int64_t now_ms);
 
 /* A probe is under way: a burst begins, or begins anew. */
 void	 watch_expect(struct watch *, const char *token, int64_t now_ms);

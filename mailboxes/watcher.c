@@ -173,12 +173,18 @@ tell(struct attended *a, const struct watch_tell *t, const char *reason)
 		send_look(a, &good, "");
 }
 
+/* Spreads tries, no more: xorshift, from a seed of the system's. */
 static uint32_t
 random32(void)
 {
-	uint32_t	r = 0;
+	static uint32_t	r;
 
-	(void)uv_random(NULL, NULL, &r, sizeof r, 0, NULL);
+	if (r == 0 && (uv_random(NULL, NULL, &r, sizeof r, 0, NULL) != 0 ||
+	    r == 0))
+		r = (uint32_t)clock_boot_ms() | 1;
+	r ^= r << 13;
+	r ^= r >> 17;
+	r ^= r << 5;
 	return (r);
 }
 
@@ -353,7 +359,7 @@ keep_cleans(struct attended *a)
 	}
 	s->clean_count = 0;
 	step_clear(s);
-	a->watch.to_clean = (unsigned)a->clean_count;
+	watch_clean(&a->watch, (unsigned)a->clean_count, clock_boot_ms());
 }
 
 static void	 dispatch(struct watcher *);
@@ -710,7 +716,7 @@ on_clean(struct watcher *w, const union frame_body *body)
 		.uid = f->uid,
 	};
 	text_copy(c->token, sizeof c->token, f->token);
-	a->watch.to_clean = (unsigned)a->clean_count;
+	watch_clean(&a->watch, (unsigned)a->clean_count, clock_boot_ms());
 	consider(a);
 }
 
@@ -761,7 +767,8 @@ on_monitor(uv_poll_t *poll, int status, int events)
 	    (type = worker_child_receive(&body, 0)) != 0; i++) {
 		if (handlers[type] != NULL)
 			handlers[type](w, &body);
-		mem_wipe(&body, sizeof body);
+		if (type == FRAME_SECRET || type == FRAME_KEY)
+			mem_wipe(&body, sizeof body);
 	}
 }
 
