@@ -1,0 +1,494 @@
+/*
+ * Plays stories: sim STORY...
+ *
+ * A story is a text file.  A configuration, then what happens when, then what
+ * must have come of it:
+ *
+ *	title A full system is one episode
+ *	config
+ *	server "mx" { ... }
+ *	end
+ *	10m server mx answers mail "452 4.3.1 Insufficient system storage"
+ *	50m server mx accepts
+ *	until 2h
+ *	expect notices "failing accepting delivered"
+ *	expect delivered 10..20
+ *	sweep
+ *
+ * With "sweep" the story is played again and again, the power going at its
+ * first commit, its second, and so on, before it, between it and its orders,
+ * and after them; what is expected must come all the same.
+ */
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "monitor/log.h"
+#include "monitor/mem.h"
+#include "monitor/text.h"
+#include "monitor/value.h"
+#include "tests/sim/world.h"
+
+#define START_MS	INT64_C(1767571200000)	/* 2026-01-05 00:00 UTC */
+#define WORDS		8
+
+struct line {
+	char		*text;		/* owned */
+	int		 number;
+};
+
+struct story {
+	const char	*file;
+	char		*title;		/* owned */
+	char		*config;	/* owned */
+	char		*config2;	/* owned: for reload */
+	struct line	*lines;		/* owned */
+	size_t		 count;
+	bool		 sweep;
+};
+
+static unsigned		 passed, failed;
+static char		 scratch[64];
+
+static void __attribute__((noreturn))
+wrong(const struct story *s, const struct line *l, const char *why)
+{
+	fprintf(stderr, "%s:%d: %s: %s\n", s->file, l->number, why, l->text);
+	exit(2);
+}
+
+/* Splits a line into words; a quoted one is one word. */
+static size_t
+split(char *text, char *words[static WORDS])
+{
+	size_t	n = 0;
+	char	*p = text;
+
+	while (n < WORDS) {
+		p += strspn(p, " \t");
+		if (*p == '\0')
+			break;
+		if (*p == '"') {
+			words[n++] = ++p;
+			p += strcspn(p, "\"");
+		} else {
+			words[n++] = p;
+			p += strcspn(p, " \t");
+		}
+		if (*p != '\0')
+			*p++ = '\0';
+	}
+	return (n);
+}
+
+/* Reading a story. */
+
+static char *
+read_block(FILE *f, int *number)
+{
+	char	line[1024], *text = mem_strdup("");
+
+	while (fgets(line, sizeof line, f) != NULL) {
+		char	*more;
+
+		++*number;
+		if (strcmp(line, "end\n") == 0)
+			break;
+		more = mem_printf("%s%s", text, line);
+		mem_free(text);
+		text = more;
+	}
+	return (text);
+}
+
+static void
+add_line(struct story *s, const char *text, int number)
+{
+	s->lines = mem_grow(s->lines, s->count + 1, sizeof *s->lines);
+	s->lines[s->count].text = mem_strdup(text);
+	s->lines[s->count++].number = number;
+}
+
+static void
+read_story(struct story *s, const char *file)
+{
+	FILE	*f = fopen(file, "r");
+	char	 line[1024];
+	int	 number = 0;
+
+	*s = (struct story){ .file = file };
+	if (f == NULL)
+		panic("cannot read %s", file);
+	while (fgets(line, sizeof line, f) != NULL) {
+		number++;
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == '\0' || line[0] == '#')
+			continue;
+		if (strncmp(line, "title ", 6) == 0)
+			s->title = mem_strdup(line + 6);
+		else if (strcmp(line, "config") == 0)
+			s->config = read_block(f, &number);
+		else if (strcmp(line, "config2") == 0)
+			s->config2 = read_block(f, &number);
+		else if (strcmp(line, "sweep") == 0)
+			s->sweep = true;
+		else
+			add_line(s, line, number);
+	}
+	fclose(f);
+	if (s->config == NULL || s->title == NULL)
+		panic("%s: a story needs a title and a config", file);
+}
+
+static void
+free_story(struct story *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		mem_free(s->lines[i].text);
+	mem_free(s->lines);
+	mem_free(s->title);
+	mem_free(s->config);
+	mem_free(s->config2);
+}
+
+/* Looking at the CSV files. */
+
+/* The nth field of a row, unquoted, into buf. */
+static void
+field(const char *row, unsigned n, char *buf, size_t size)
+{
+	bool	quoted = false;
+	size_t	out = 0;
+
+	for (; *row != '\0' && *row != '\n'; row++) {
+		if (*row == '"')
+			quoted = !quoted;
+		else if (*row == ',' && !quoted) {
+			if (n-- == 0)
+				break;
+		} else if (n == 0 && out + 1 < size && *row != '\r')
+			buf[out++] = *row;
+	}
+	buf[out] = '\0';
+}
+
+/* Rows of files whose column is value ("": all). */
+static unsigned
+count_rows(const char *pattern, unsigned column, const char *value)
+{
+	char		 path[512], line[8192], have[256];
+	unsigned	 n = 0;
+	glob_t		 g;
+
+	snprintf(path, sizeof path, "%s/csv/%s", scratch, pattern);
+	if (glob(path, 0, NULL, &g) != 0)
+		return (0);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		FILE	*f = fopen(g.gl_pathv[i], "r");
+		bool	 first = true;
+
+		while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+			if (!first) {
+				field(line, column, have, sizeof have);
+				if (value[0] == '\0' ||
+				    strcmp(have, value) == 0)
+					n++;
+			}
+			first = false;
+		}
+		if (f != NULL)
+			fclose(f);
+	}
+	globfree(&g);
+	return (n);
+}
+
+enum { LATENCY_OUTCOME = 12, LATENCY_NOTE = 30, ATTEMPTS_CLASS = 8,
+	EPISODES_CLASS = 2 };
+
+static void
+count_open(void *arg, const struct episode *e)
+{
+	(void)e;
+	++*(unsigned *)arg;
+}
+
+static unsigned
+figure(struct world *w, const char *what, const char *of)
+{
+	unsigned	n = 0;
+
+	if (strcmp(what, "attempts") == 0)
+		return (of[0] == '\0' ? world_attempts(w) :
+		    count_rows("attempts-*.csv", ATTEMPTS_CLASS, of));
+	if (strcmp(what, "sessions") == 0)
+		return (world_attempts_on(w, of));
+	if (strcmp(what, "episodes") == 0)
+		return (count_rows("episodes.csv", EPISODES_CLASS, of));
+	if (strcmp(what, "open") == 0) {
+		follow_each(engine_follow(world_engine(w)), count_open, &n);
+		return (n);
+	}
+	if (strcmp(what, "cleaned") == 0)
+		return (world_cleaned(w));
+	if (strcmp(what, "bodies") == 0)
+		return (world_bodies(w, ""));
+	if (strcmp(what, "repeats") == 0)
+		return (world_repeats(w));
+	if (strcmp(what, "noted") == 0)
+		return (count_rows("latency-*.csv", LATENCY_NOTE, of));
+	return (count_rows("latency-*.csv", LATENCY_OUTCOME, what));
+}
+
+/* "5", "5..9", "5.." against a figure. */
+static bool
+within(unsigned n, const char *range)
+{
+	unsigned	low, high;
+	const char	*dots = strstr(range, "..");
+
+	low = (unsigned)strtoul(range, NULL, 10);
+	high = dots == NULL ? low : dots[2] == '\0' ? UINT32_MAX :
+	    (unsigned)strtoul(dots + 2, NULL, 10);
+	return (n >= low && n <= high);
+}
+
+/* One expectation; false with why filled. */
+static bool
+holds(struct world *w, size_t n, char *words[], char *why, size_t size)
+{
+	unsigned	have;
+
+	if (strcmp(words[0], "notices") == 0) {
+		snprintf(why, size, "notices \"%s\", expected \"%s\"",
+		    world_notices(w), words[1]);
+		return (strcmp(world_notices(w), words[1]) == 0);
+	}
+	have = figure(w, words[0], n > 2 ? words[1] : "");
+	snprintf(why, size, "%s %s is %u, expected %s", words[0],
+	    n > 2 ? words[1] : "", have, words[n - 1]);
+	return (within(have, words[n - 1]));
+}
+
+/* Playing. */
+
+static void
+do_server(struct world *w, const struct story *s, const struct line *l,
+    size_t n, char *words[])
+{
+	static const struct {
+		const char	*word;
+		enum behaviour	 behaviour;
+		size_t		 words;
+	} rows[] = {
+		{ "accepts", SERVER_ACCEPTS, 3 },
+		{ "answers", SERVER_ANSWERS, 5 },
+		{ "silent", SERVER_SILENT, 3 },
+		{ "refuses", SERVER_REFUSES, 3 },
+		{ "kills", SERVER_KILLS, 3 },
+	};
+
+	for (size_t i = 0; n >= 3 && i < NITEMS(rows); i++)
+		if (strcmp(words[2], rows[i].word) == 0 && n == rows[i].words) {
+			world_server(w, words[1], rows[i].behaviour,
+			    n > 3 ? words[3] : "", n > 4 ? words[4] : "");
+			return;
+		}
+	wrong(s, l, "not a server's behaviour");
+}
+
+static void
+do_mailbox(struct world *w, const struct story *s, const struct line *l,
+    size_t n, char *words[])
+{
+	const char	*why;
+	int64_t		 ms;
+
+	if (n == 4 && strcmp(words[2], "blind") == 0)
+		world_mailbox(w, words[1], true, words[3]);
+	else if (n == 3 && strcmp(words[2], "sees") == 0)
+		world_mailbox(w, words[1], false, "");
+	else if (n == 4 && strcmp(words[2], "delays") == 0 &&
+	    value_span(words[3], &ms, &why) == 0)
+		world_delay(w, words[1], ms);
+	else if (n == 3 && strcmp(words[2], "loses") == 0)
+		world_fate(w, words[1], FATE_LOST);
+	else if (n == 3 && strcmp(words[2], "doubles") == 0)
+		world_fate(w, words[1], FATE_TWICE);
+	else if (n == 3 && strcmp(words[2], "junks") == 0)
+		world_fate(w, words[1], FATE_JUNK);
+	else if (n == 3 && strcmp(words[2], "delivers") == 0)
+		world_fate(w, words[1], FATE_ARRIVES);
+	else
+		wrong(s, l, "not a mailbox's behaviour");
+}
+
+static void
+do_deed(struct world *w, const struct story *s, const struct line *l,
+    size_t n, char *words[])
+{
+	const char	*why;
+	int64_t		 ms = 0;
+	bool		 back;
+	char		 token[TOKEN_SIZE];
+
+	if (strcmp(words[0], "server") == 0)
+		do_server(w, s, l, n, words);
+	else if (strcmp(words[0], "mailbox") == 0)
+		do_mailbox(w, s, l, n, words);
+	else if (strcmp(words[0], "restart") == 0)
+		world_down(w, 1000);
+	else if (strcmp(words[0], "down") == 0 && n == 2 &&
+	    value_span(words[1], &ms, &why) == 0)
+		world_down(w, ms);
+	else if (strcmp(words[0], "early") == 0)
+		world_early(w, true);
+	else if (strcmp(words[0], "reload") == 0 && s->config2 != NULL)
+		world_reload(w, s->config2);
+	else if (strcmp(words[0], "clock") == 0 && n == 2) {
+		back = words[1][0] == '-';
+		if (value_span(words[1] + 1, &ms, &why) != 0)
+			wrong(s, l, why);
+		world_set_clock(w, back ? -ms : ms);
+	} else if (world_engine(w) == NULL)
+		return;			/* nobody is there to ask */
+	else if (strcmp(words[0], "pause") == 0 && n == 2)
+		(void)engine_pause(world_engine(w), words[1], true,
+		    world_now_ms(w));
+	else if (strcmp(words[0], "resume") == 0 && n == 2)
+		(void)engine_pause(world_engine(w), words[1], false,
+		    world_now_ms(w));
+	else if (strcmp(words[0], "ack") == 0 && n == 2)
+		(void)engine_ack(world_engine(w), atoll(words[1]),
+		    world_now_ms(w));
+	else if (strcmp(words[0], "probe") == 0 && n == 2)
+		(void)engine_probe_now(world_engine(w), words[1], token, &why,
+		    world_now_ms(w));
+	else
+		wrong(s, l, "not understood");
+}
+
+static void
+clear_scratch(void)
+{
+	char	command[512];
+
+	snprintf(command, sizeof command, "rm -rf %s/state %s/csv", scratch,
+	    scratch);
+	if (system(command) != 0)
+		panic("cannot clear %s", scratch);
+}
+
+/* Plays it once; false with why filled if an expectation does not hold. */
+static bool
+play(const struct story *s, uint64_t crash_at, enum crash crash,
+    uint64_t *commits_r, char *why, size_t size)
+{
+	struct world	*w;
+	char		*words[WORDS], text[1024];
+	const char	*bad;
+	int64_t		 ms;
+	size_t		 n;
+	bool		 ok = true;
+
+	clear_scratch();
+	w = world_new(scratch, s->config, START_MS);
+	if (crash_at != 0)
+		world_crash_at(w, crash_at, crash);
+	for (size_t i = 0; i < s->count && ok; i++) {
+		const struct line	*l = &s->lines[i];
+
+		text_copy(text, sizeof text, l->text);
+		if ((n = split(text, words)) < 2)
+			wrong(s, l, "not understood");
+		if (strcmp(words[0], "expect") == 0) {
+			ok = holds(w, n - 1, words + 1, why, size);
+			continue;
+		}
+		if (strcmp(words[0], "until") == 0) {
+			if (value_span(words[1], &ms, &bad) != 0)
+				wrong(s, l, bad);
+			world_run(w, START_MS + ms);
+			continue;
+		}
+		if (value_span(words[0], &ms, &bad) != 0)
+			wrong(s, l, bad);
+		world_run(w, START_MS + ms);
+		do_deed(w, s, l, n - 1, words + 1);
+	}
+	if (ok && world_fault(w)[0] != '\0') {
+		ok = false;
+		text_copy(why, size, world_fault(w));
+	}
+	*commits_r = world_commits(w);
+	world_free(&w);
+	return (ok);
+}
+
+static void
+tell(const struct story *s, bool ok, const char *detail)
+{
+	printf("%-4s %s%s%s\n", ok ? "ok" : "FAIL", s->title,
+	    detail[0] != '\0' ? ": " : "", detail);
+	if (ok)
+		passed++;
+	else
+		failed++;
+}
+
+static void
+sweep(const struct story *s, uint64_t commits)
+{
+	static const char *const	when[] = { "before", "within", "after" };
+	char				why[4096], detail[4352] = "";
+	uint64_t			n, at, runs = 0, ignored;
+
+	for (n = 0; n < 3; n++)
+		for (at = 1; at <= commits; at++, runs++)
+			if (!play(s, at, (enum crash)n, &ignored, why,
+			    sizeof why)) {
+				snprintf(detail, sizeof detail,
+				    "power gone %s commit %" PRIu64 ": %s",
+				    when[n], at, why);
+				tell(s, false, detail);
+				return;
+			}
+	snprintf(detail, sizeof detail, "survives %" PRIu64 " crashes", runs);
+	tell(s, true, detail);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct story	 s;
+	const char	*base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" :
+			    "/tmp";
+	char		 why[4096];
+	uint64_t	 commits;
+	bool		 ok;
+
+	if (getenv("SIM_LOG") == NULL && freopen("/dev/null", "w",
+	    stderr) == NULL)
+		return (2);
+	snprintf(scratch, sizeof scratch, "%s/mailflow-sim-XXXXXX", base);
+	if (mkdtemp(scratch) == NULL)
+		panic("mkdtemp");
+	for (int i = 1; i < argc; i++) {
+		read_story(&s, argv[i]);
+		why[0] = '\0';
+		ok = play(&s, 0, CRASH_AFTER, &commits, why, sizeof why);
+		tell(&s, ok, ok ? "" : why);
+		if (ok && s.sweep)
+			sweep(&s, commits);
+		free_story(&s);
+	}
+	clear_scratch();
+	(void)snprintf(why, sizeof why, "rm -rf %s", scratch);
+	(void)!system(why);
+	printf("%u passed, %u failed\n", passed, failed);
+	return (failed > 0 || passed == 0);
+}
