@@ -16,9 +16,10 @@ typedef void	(*config_report)(void *arg, const char *line);
 /*
  * The configuration in file, whole and checked, or NULL with every mistake
  * reported, in file order.  Warnings, "file:line: option: warning: ...", do
- * not fail; they are reported once there is no mistake left.  Checks what the file names: secret files (present,
- * regular, not readable or writable by group or others, not empty), CA
- * files, references between sections.  Creates and changes nothing.
+ * not fail; they are reported once there is no mistake left.  Checks what the
+ * file names: secret files (present, regular, not readable or writable by
+ * group or others, not empty), CA files, references between sections.  Creates
+ * and changes nothing.
  */
 struct config	*config_load(const char *file, config_report, void *arg);
 
