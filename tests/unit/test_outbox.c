@@ -1,0 +1,361 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alerts_world.h"
+#include "fake_store.h"
+#include "monitor/mem.h"
+
+static struct world	w;
+
+static int
+begin(void **state)
+{
+	(void)state;
+	world_open(&w, "", "");
+	return (0);
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	world_close(&w);
+	return (0);
+}
+
+static void
+refuse(const char *answer, enum outcome_class class)
+{
+	world_outcome(&w, &w.answer, "alert1.example", STAGE_DOT, class,
+	    answer);
+}
+
+static void
+accept_again(void)
+{
+	world_outcome(&w, &w.answer, "alert1.example", STAGE_DOT,
+	    CLASS_ACCEPTED, "250 2.0.0 Ok");
+}
+
+static const struct delivery *
+first(void)
+{
+	return (fake_store_delivery(w.store, 0));
+}
+
+static void
+a_notice_is_one_complete_mail(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	assert_int_equal(w.jobs, 1);
+	assert_int_equal(w.last.kind, JOB_ALERT);
+	assert_string_equal(w.last.from, "mailflowd@example.org");
+	assert_string_equal(w.last.to, "admin@example.org");
+	assert_true(w.last.notify_never);
+	assert_false(w.last.gate);
+	assert_string_equal(w.last_server, "alert1");
+	assert_non_null(strstr(w.last.message, "Subject: FAILING: mx.example "
+	    "answers 452 4.3.1"));
+	assert_int_equal(first()->state, DELIVERY_SENT);
+	assert_int_equal(first()->attempts, 1);
+	assert_int_equal(outbox_next_ms(w.outbox), 0);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+static void
+it_is_on_disk_as_sending_before_it_goes(void **state)
+{
+	(void)state;
+	w.holding = true;
+	world_full(&w, "r1");
+	assert_int_equal(first()->state, DELIVERY_SENDING);
+	assert_int_equal(outbox_waiting(w.outbox), 1);
+}
+
+static void
+a_refusing_server_is_left_for_the_next_at_once(void **state)
+{
+	(void)state;
+	w.holding = true;
+	world_full(&w, "r1");
+	refuse("554 5.7.1 not you", CLASS_POLICY);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	assert_int_equal(outbox_next_ms(w.outbox), w.now_ms);
+	w.holding = false;
+	w.holds = 0;
+	accept_again();
+	world_turn(&w);
+	assert_string_equal(w.last_server, "alert2");
+	assert_int_equal(first()->state, DELIVERY_SENT);
+}
+
+static void
+when_all_refuse_the_gaps_grow_to_an_hour_and_nothing_is_lost(void **state)
+{
+	static const int64_t	gaps[] = { 10, 30, 60, 300, 900, 1800, 3600,
+				    3600 };
+
+	(void)state;
+	refuse("451 4.3.0 try later", CLASS_OTHER);
+	world_full(&w, "r1");
+	for (size_t i = 0; i < NITEMS(gaps); i++) {
+		assert_int_equal(w.jobs, 2 * (i + 1));
+		assert_int_equal(outbox_next_ms(w.outbox),
+		    w.now_ms + gaps[i] * SECOND);
+		w.now_ms += gaps[i] * SECOND;
+		world_turn(&w);
+	}
+	accept_again();
+	world_pass(&w, HOUR);
+	assert_string_equal(w.told, "FS");
+}
+
+static void
+a_late_notice_says_that_it_is_late(void **state)
+{
+	(void)state;
+	refuse("451 4.3.0 try later", CLASS_OTHER);
+	world_full(&w, "r1");
+	world_pass(&w, 20 * MINUTE);
+	accept_again();
+	world_pass(&w, 20 * MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "\r\n\r\nThis notice is late: "
+	    "alert mail could not be delivered from 2026-01-01\r\n"
+	    "00:00:01 UTC to 2026-01-01 00:"));
+}
+
+static void
+a_prompt_notice_does_not(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	assert_null(strstr(w.last.message, "This notice is late"));
+}
+
+static void
+recovery_does_not_overtake_the_beginning(void **state)
+{
+	(void)state;
+	refuse("451 4.3.0 try later", CLASS_OTHER);
+	world_full(&w, "r1");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	world_pass(&w, 2 * HOUR);
+	assert_string_equal(w.told, "");
+	assert_int_equal(outbox_waiting(w.outbox), 3);
+	world_restart(&w, true);
+	w.holding = true;
+	accept_again();
+	world_turn(&w);
+	/* One in flight; those after it wait for its answer. */
+	assert_string_equal(w.told, "F");
+	assert_int_equal(outbox_next_ms(w.outbox), 0);
+	w.holding = false;
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	w.holds = 0;
+	world_turn(&w);
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+one_person_s_trouble_does_not_stop_another_s_mail(void **state)
+{
+	struct outcome	no;
+
+	(void)state;
+	world_close(&w);
+	world_open(&w, "", "alerts \"two\" { from = \"m@example.org\" to = "
+	    "{\"nobody@example.org\", \"admin@example.org\"} servers = "
+	    "{\"alert1\"} }\nroute \"t\" { server = \"full\" from = "
+	    "\"p@example.org\" to = \"t@mx.example\" mailbox = \"box\" "
+	    "alerts = \"two\" }\n");
+	w.holding = true;
+	world_full(&w, "t");
+	assert_int_equal(w.holds, 2);
+	world_outcome(&w, &no, "alert1.example", STAGE_RCPT,
+	    CLASS_NO_SUCH_USER, "550 5.1.1 no such user");
+	outbox_result(w.outbox, w.held[1], &no, w.now_ms);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	assert_int_equal(outbox_waiting(w.outbox), 1);
+}
+
+/* The power goes while it is being sent: perhaps twice, never not at all. */
+static void
+what_was_being_sent_at_a_crash_is_sent_again(void **state)
+{
+	char	id[256];
+
+	(void)state;
+	w.holding = true;
+	world_full(&w, "r1");
+	snprintf(id, sizeof id, "%.200s", strstr(w.last.message,
+	    "Message-ID:"));
+	id[strcspn(id, "\r")] = '\0';
+	world_restart(&w, true);
+	w.holding = false;
+	w.holds = 0;
+	world_turn(&w);
+	assert_string_equal(w.told, "FF");
+	assert_non_null(strstr(w.last.message, id));
+	assert_int_equal(first()->state, DELIVERY_SENT);
+}
+
+static void
+silence_after_the_dot_is_tried_again_after_a_gap(void **state)
+{
+	(void)state;
+	refuse("no answer", CLASS_UNCERTAIN);
+	world_full(&w, "r1");
+	assert_int_equal(w.jobs, 1);
+	assert_int_equal(outbox_next_ms(w.outbox), w.now_ms + 10 * SECOND);
+	accept_again();
+	world_pass(&w, MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_int_equal(first()->state, DELIVERY_SENT);
+}
+
+static void
+after_five_days_it_is_given_up_and_the_next_goes(void **state)
+{
+	(void)state;
+	refuse("550 5.7.1 no", CLASS_POLICY);
+	world_full(&w, "r1");
+	follow_ack(w.follow, 1, w.now_ms);
+	world_pass(&w, 6 * DAY);
+	assert_int_equal(first()->state, DELIVERY_EXPIRED);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+	accept_again();
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "A");
+}
+
+/* A clock set forward by a week is no week of trying. */
+static void
+a_leap_of_the_clock_gives_nothing_up(void **state)
+{
+	(void)state;
+	refuse("451 4.3.0 try later", CLASS_OTHER);
+	world_full(&w, "r1");
+	w.now_ms += 30 * DAY;
+	accept_again();
+	world_turn(&w);
+	assert_string_equal(w.told, "F");
+}
+
+static void
+few_go_at_once(void **state)
+{
+	static const char *const	routes[] = { "r1", "r2", "r3", "r4",
+					    "r5", "w1", "w2" };
+
+	(void)state;
+	w.holding = true;
+	for (size_t i = 0; i < NITEMS(routes); i++)
+		follow_test(w.follow, "default", w.now_ms - (int64_t)i * 1000);
+	world_turn(&w);
+	assert_int_equal(w.holds, 4);
+	assert_int_equal(outbox_next_ms(w.outbox), 0);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	world_turn(&w);
+	assert_int_equal(w.jobs, 5);
+}
+
+static void
+when_nobody_takes_a_job_the_loop_does_not_spin(void **state)
+{
+	(void)state;
+	w.busy = true;
+	world_full(&w, "r1");
+	assert_int_equal(w.jobs, 0);
+	assert_int_equal(first()->state, DELIVERY_DUE);
+	assert_int_equal(first()->attempts, 0);
+	assert_true(outbox_next_ms(w.outbox) > w.now_ms);
+	w.busy = false;
+	world_pass(&w, 2 * SECOND);
+	assert_string_equal(w.told, "F");
+}
+
+static void
+a_foreign_answer_is_ignored(void **state)
+{
+	(void)state;
+	w.holding = true;
+	world_full(&w, "r1");
+	outbox_result(w.outbox, 0, &w.answer, w.now_ms);
+	outbox_result(w.outbox, 12345, &w.answer, w.now_ms);
+	assert_int_equal(first()->state, DELIVERY_SENDING);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	assert_int_equal(first()->state, DELIVERY_SENT);
+}
+
+static void
+a_test_reaches_every_recipient_each_time(void **state)
+{
+	(void)state;
+	assert_int_equal(follow_test(w.follow, "default", w.now_ms), 0);
+	world_turn(&w);
+	w.now_ms += SECOND;
+	assert_int_equal(follow_test(w.follow, "default", w.now_ms), 0);
+	world_turn(&w);
+	assert_string_equal(w.told, "TT");
+	assert_int_equal(follow_test(w.follow, "nobody", w.now_ms), -1);
+}
+
+static void
+a_section_that_is_gone_still_gets_its_notices_out(void **state)
+{
+	static const char	gone[] = "alerts \"gone\" { from = "
+	    "\"m@example.org\" to = {\"g@example.org\"} servers = "
+	    "{\"alert2\"} }\nroute \"t\" { server = \"full\" from = "
+	    "\"p@example.org\" to = \"t@mx.example\" mailbox = \"box\" "
+	    "alerts = \"gone\" }\n";
+
+	(void)state;
+	world_configure(&w, "", gone);
+	refuse("451 4.3.0 later", CLASS_OTHER);
+	world_full(&w, "t");
+	world_configure(&w, "", "");
+	accept_again();
+	world_pass(&w, MINUTE);
+	assert_string_equal(w.told_other, "F");
+	assert_string_equal(w.last.from, "mailflowd@example.org");
+}
+
+#define TEST(f)	cmocka_unit_test_setup_teardown(f, begin, end)
+
+int
+main(void)
+{
+	const struct CMUnitTest	tests[] = {
+		TEST(a_notice_is_one_complete_mail),
+		TEST(it_is_on_disk_as_sending_before_it_goes),
+		TEST(a_refusing_server_is_left_for_the_next_at_once),
+		TEST(when_all_refuse_the_gaps_grow_to_an_hour_and_nothing_is_lost),
+		TEST(a_late_notice_says_that_it_is_late),
+		TEST(a_prompt_notice_does_not),
+		TEST(recovery_does_not_overtake_the_beginning),
+		TEST(one_person_s_trouble_does_not_stop_another_s_mail),
+		TEST(what_was_being_sent_at_a_crash_is_sent_again),
+		TEST(silence_after_the_dot_is_tried_again_after_a_gap),
+		TEST(after_five_days_it_is_given_up_and_the_next_goes),
+		TEST(a_leap_of_the_clock_gives_nothing_up),
+		TEST(few_go_at_once),
+		TEST(when_nobody_takes_a_job_the_loop_does_not_spin),
+		TEST(a_foreign_answer_is_ignored),
+		TEST(a_test_reaches_every_recipient_each_time),
+		TEST(a_section_that_is_gone_still_gets_its_notices_out),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
