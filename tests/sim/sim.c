@@ -406,6 +406,8 @@ play(const struct story *s, uint64_t crash_at, enum crash crash,
 		if ((n = split(text, words)) < 2)
 			wrong(s, l, "not understood");
 		if (strcmp(words[0], "expect") == 0) {
+			if (world_engine(w) == NULL)	/* it comes back */
+				world_run(w, world_now_ms(w) + 60000);
 			ok = holds(w, n - 1, words + 1, why, size);
 			continue;
 		}
@@ -475,6 +477,7 @@ main(int argc, char **argv)
 	    stderr) == NULL)
 		return (2);
 	snprintf(scratch, sizeof scratch, "%s/mailflow-sim-XXXXXX", base);
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	if (mkdtemp(scratch) == NULL)
 		panic("mkdtemp");
 	for (int i = 1; i < argc; i++) {
