@@ -23,6 +23,12 @@ typedef void	(*config_report)(void *arg, const char *line);
  */
 struct config	*config_load(const char *file, config_report, void *arg);
 
+/*
+ * The control socket that file itself names (not what it includes); owned.
+ * Nothing else in it need be right.  NULL: it cannot be read, or names none.
+ */
+char		*config_control(const char *file);
+
 /* Prints the effective configuration in the file's own syntax (-n). */
 void		 config_print(const struct config *, FILE *);
 

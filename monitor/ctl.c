@@ -1,0 +1,146 @@
+/* mailflowctl: asks a running mailflowd, and tells it what to do. */
+#include "monitor/ctl.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "build.h"
+#include "monitor/ctl_explain.h"
+#include "monitor/ctl_path.h"
+#include "monitor/mem.h"
+
+static const struct command {
+	const char	*name;
+	/* One of: with the daemon, without it, not yet. */
+	int		(*ask)(const struct ctl *, int argc, char **argv);
+	int		(*run)(int argc, char **argv);
+	const char	*how;
+	const char	*what;
+} commands[] = {
+	{ "status", ctl_status, NULL, "[--json]",
+	    "routes, mailboxes and episodes" },
+	{ "check", ctl_check, NULL, "[ROUTE]",
+	    "good or bad, from what is known; a plugin's line and exit code" },
+	{ "probe", ctl_probe, NULL, "ROUTE [--wait] [--timeout SPAN]",
+	    "sends a probe now, or tries the kept one" },
+	{ "probes", ctl_probes, NULL, "[--transcript ROUTE] [--json]",
+	    "the probes under way; the last failed session" },
+	{ "episodes", ctl_episodes, NULL, "[--all | --why EPISODE] [--json]",
+	    "the trouble there is, was, and why" },
+	{ "ack", ctl_ack, NULL, "EPISODE",
+	    "no more reminders of it" },
+	{ "pause", ctl_pause, NULL, "ROUTE",
+	    "sends nothing on this route" },
+	{ "resume", ctl_resume, NULL, "ROUTE",
+	    "goes on" },
+	{ "reload", ctl_reload, NULL, "",
+	    "reads the configuration anew" },
+	{ "explain", NULL, explain_main,
+	    "[--stage STAGE] REPLY... | --tsv | --message FILE [--tsv]",
+	    "what a mail server's reply means" },
+	{ "diagnose", NULL, NULL, "", "" },
+	{ "report", NULL, NULL, "", "" },
+	{ "test-alert", NULL, NULL, "", "" },
+};
+
+static int
+usage(FILE *f, int rc)
+{
+	fputs("usage: mailflowctl [-c FILE] [-s SOCKET] COMMAND [ARGUMENT...]\n"
+	    "  -c, --config FILE    configuration that names the socket\n"
+	    "                       (default " SYSCONFDIR "/mailflowd.conf)\n"
+	    "  -s, --socket SOCKET  the control socket of mailflowd\n"
+	    "  -h, --help           this text\n"
+	    "  -V, --version        the version\n"
+	    "commands:\n", f);
+	for (size_t i = 0; i < NITEMS(commands); i++)
+		if (commands[i].what[0] != '\0')
+			fprintf(f, "  %s %s\n        %s\n", commands[i].name,
+			    commands[i].how, commands[i].what);
+	return (rc);
+}
+
+static const struct command *
+find(const char *name)
+{
+	for (size_t i = 0; i < NITEMS(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return (&commands[i]);
+	return (NULL);
+}
+
+static int
+with_daemon(const struct command *c, const char *config, const char *socket,
+    int argc, char **argv)
+{
+	char		*path = socket != NULL ? mem_strdup(socket) :
+			    ctl_path(config);
+	struct ctl	 ctl = { .socket = path };
+	int		 rc = c->ask(&ctl, argc, argv);
+
+	mem_free(path);
+	return (rc);
+}
+
+static int
+run(const char *config, const char *socket, int argc, char **argv)
+{
+	const struct command	*c = find(argv[0]);
+
+	if (c == NULL) {
+		fprintf(stderr, "mailflowctl: no such command: %s\n", argv[0]);
+		return (usage(stderr, EX_USAGE));
+	}
+	if (c->ask != NULL)
+		return (with_daemon(c, config, socket, argc, argv));
+	if (c->run != NULL)
+		return (c->run(argc, argv));
+	fprintf(stderr, "mailflowctl: %s is not available yet\n", c->name);
+	return (EX_UNAVAILABLE);
+}
+
+/* What was printed must have got there. */
+static int
+finish(int rc)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return (rc);
+	perror("mailflowctl: stdout");
+	return (rc == 0 ? EX_IOERR : rc);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option	longs[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char	*config = SYSCONFDIR "/mailflowd.conf", *socket = NULL;
+	int		 c;
+
+	while ((c = getopt_long(argc, argv, "+c:s:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'c':
+			config = optarg;
+			break;
+		case 's':
+			socket = optarg;
+			break;
+		case 'h':
+			return (finish(usage(stdout, 0)));
+		case 'V':
+			puts("mailflowctl " PACKAGE_VERSION);
+			return (finish(0));
+		default:
+			return (usage(stderr, EX_USAGE));
+		}
+	if (optind == argc)
+		return (usage(stderr, EX_USAGE));
+	return (finish(run(config, socket, argc - optind, argv + optind)));
+}
