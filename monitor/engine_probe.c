@@ -501,6 +501,29 @@ look_for(struct engine *e, struct probe_run *pr)
 	engine_expect(e, pr);
 }
 
+/*
+ * Its body was allowed, and then the monitor or its sender died: whether it
+ * ever went out is not known.  That is our own trouble: its age raises no
+ * alarm, and it is never called lost.
+ */
+static const char	monitor_restarted[] = "monitor-restarted";
+static const char	sender_lost[] = "sender-lost";
+
+static bool
+is_unproven(const struct probe *p)
+{
+	return (p->state == PROBE_UNCERTAIN &&
+	    (strstr(p->note, monitor_restarted) != NULL ||
+	    strstr(p->note, sender_lost) != NULL));
+}
+
+static void
+make_unproven(struct probe *p, const char *why)
+{
+	latency_note(p->note, sizeof p->note, why);
+	p->late_told = true;
+}
+
 static void
 age_due(struct engine *e, struct probe_run *pr)
 {
@@ -511,7 +534,8 @@ age_due(struct engine *e, struct probe_run *pr)
 	pr->p.looked_ms += total_ms - pr->looked_base_ms;
 	pr->looked_base_ms = total_ms;
 	if (pr->p.looked_ms >= r->lost_after_ms) {
-		probe_run_finish(e, pr, PROBE_END_LOST, "");
+		probe_run_finish(e, pr, is_unproven(&pr->p) ? PROBE_END_BLIND :
+		    PROBE_END_LOST, "");
 		return;
 	}
 	if (!m->good && e->now_ms - pr->p.accepted.wall_ms >=
@@ -555,8 +579,7 @@ probe_run_resume(struct engine *e, struct probe_run *pr)
 		pr->p.class = CLASS_UNCERTAIN;
 		if (pr->p.accepted.wall_ms == 0)
 			pr->p.accepted.wall_ms = e->now_ms;
-		latency_note(pr->p.note, sizeof pr->p.note,
-		    "monitor-restarted");
+		make_unproven(&pr->p, monitor_restarted);
 		engine_save(e, pr);
 		break;
 	case PROBE_WAITING:
@@ -815,6 +838,7 @@ engine_job_lost(struct engine *e, uint64_t job, const char *why,
 		o->stage = STAGE_DOT;
 		o->class = CLASS_UNCERTAIN;
 		o->verdict = VERDICT_UNCERTAIN;
+		make_unproven(&pr->p, sender_lost);
 	}
 	text_copy(o->reply, sizeof o->reply, why);
 	engine_outcome(e, job, o, now_ms);
