@@ -31,11 +31,17 @@
  *   with a span of time ("this hour") it is a rate limit, whatever the code.
  *   "Too many connections" from *you* is a rate limit, from everybody
  *   congestion.
+ * - X.1.2 and X.1.10 are about the domain; but some servers send them, and
+ *   5.4.1 with "Access denied", for a mailbox that does not exist: there the
+ *   text is believed.
  * - X.1.1 is no-such-user even in a 4yz reply and even if the text talks of
  *   policy; only a rate limit or a quota in the text is believed against it.
  *   Of X.7.1 texts more is believed, since X.7.1 is sent for everything.
  * - 454 4.7.0 at AUTH is auth, temporary: the server could not check, the
  *   password need not be wrong.
+ * - 450 4.3.2 after RCPT is postscreen's test of new clients: it passes at the
+ *   next try and is counted as greylisting; anywhere else X.3.2 is congestion.
+ * - Only a 2yz to the dot is `accepted`; without a stage a 250 is `other`.
  * - Where lines carry different basic codes, the last one counts; where basic
  *   and enhanced class disagree, the basic code decides about the message
  *   and the enhanced code about the class.
@@ -72,9 +78,9 @@ struct row {
 
 #define AT(s)		(1U << STAGE_ ## s)
 #define ON_MESSAGE	(AT(MAIL) | AT(DATA) | AT(DOT))
-#define ON_WIRE		(AT(CONNECT) | AT(GREETING) | AT(EHLO) | AT(STARTTLS) | \
-			AT(EHLO2) | AT(AUTH) | AT(MAIL) | AT(RCPT) | \
-			AT(DATA) | AT(QUIT))
+#define ON_WIRE		(AT(CONNECT) | AT(GREETING) | AT(EHLO) | \
+			AT(STARTTLS) | AT(EHLO2) | AT(AUTH) | AT(MAIL) | \
+			AT(RCPT) | AT(DATA) | AT(QUIT))
 
 static const struct row table[] = {
 
@@ -96,10 +102,9 @@ static const struct row table[] = {
 							CLASS_GREYLISTING },
 { 0,		"4..",	"- 4.7.* 4.2.0 4.3.0 4.0.0 4.1.0 4.5.1",
     "come back in | come back later| comeback later|"
-    " retry in a few minutes | try again in a few m|"
-    " try again in & seconds | try again in & minutes |"
-    " try again after & seconds | retry after & seconds |"
-    "internal resource temporarily unavailable|"
+    " retry in a few minutes | try again in a few m| try again in &"
+    " seconds | try again in & minutes | try again after & seconds |"
+    " retry after & seconds |internal resource temporarily unavailable|"
     "internal resources are temporarily unavailable| first time & try |"
     " unknown triplet | new triplet | initial contact |"
     " temporarily deferred for sender verification |"
@@ -126,7 +131,8 @@ static const struct row table[] = {
 { 0,		NULL,	"X.7.5-6",
     "crypto| tls | ssl |certificate",			CLASS_TLS },
 { 0,		"4.. 53. 54. 55. 57.", "!X.1.1 X.5.2",
-    " starttls &!only one |tls required|tls is required|requires tls|"
+    " starttls &!only one | tls & required | tls & not available| tls &"
+    " certificate|tlsa record|tls required|tls is required|requires tls|"
     "require tls|required tls|needs tls|must use tls| use tls |"
     " tls currently unavailable| tls not available| tls is not available|"
     " tls unavailable| tls unsupported|not support tls|"
@@ -150,11 +156,13 @@ static const struct row table[] = {
 { 0,		NULL,	"!X.1.1 X.4.* X.2.1",
     " dmarc | dkim | spf |sender policy framework| ptr | rdns |reverse dns|"
     "reverse lookup|reverse hostname|reverse host name|reverse mapping|"
-    "missing reverse| no reverse |helo command rejected|"
+    "missing reverse|find your hostname|find your reverse|forward dns|"
+    "unresolvable relay| no reverse |helo command rejected|"
     "ehlo command rejected|invalid helo|bad helo| helo name| ehlo name|"
     "helo argument|dynamic ip|dial up|generic host|purported responsible|"
     "sender authentication|required authentication level|"
-    "message authentication checks|either spf or|email authentication",
+    "authentication checks|fails authentication|"
+    "failed authentication checks|either spf or|email authentication",
 							CLASS_POLICY },
 
 /* The login. */
@@ -166,7 +174,8 @@ static const struct row table[] = {
 { 0,		NULL,	"X.7.8 X.7.12 X.7.14", NULL,	CLASS_AUTH },
 { 0,		"50. 454", "X.7.4 X.5.6", NULL,		CLASS_AUTH },
 { 0,		"454",	"- X.7.0",
-    "!relay&!blocked&!rejected&!spam&!try again later&!local problem&!queue",
+    "!relay&!blocked&!rejected&!spam&!try again later&!local problem&"
+    "!queue&!too many",
 							CLASS_AUTH },
 { AT(AUTH),	"5.. 45.", "!X.4.5 X.3.2", NULL,	CLASS_AUTH },
 { 0,		"4.. 5..", "!X.1.1 X.7.28 X.7.5*",
@@ -174,33 +183,34 @@ static const struct row table[] = {
     "requires authentication|require authentication|authentication failed|"
     "authentication failure|authentication unsuccessful|"
     "authentication credentials|authentication error|"
-    "authentication information|authentication mechanism|"
-    "authentication type|authentication aborted|authentication not|"
-    "unable to authenticate|cannot authenticate|not authenticated|"
-    "incorrect authentication|authenticate first|must authenticate|"
+    "authentication mechanism|authentication type|authentication aborted|"
+    "authentication not|unable to authenticate|cannot authenticate|"
+    "not authenticated|incorrect authentication|authenticate first|"
+    "authentification|authentication turned on|must authenticate|"
     "must be authenticated|to authenticate|need to authenticate|"
     "smtp authentication|smtp auth |basic authentication|"
     "server authentication|authorization failure|auth required|"
     "authrequired|auth failed|auth failure|need auth |"
     "unauthenticated senders|unauthenticated relay|unauthenticated user|"
     "anonymous session|invalid credentials|bad credentials|invalid login|"
-    "login failed|login denied|login incorrect|logon failure|"
-    "login required| log in with | not logged in | server token| password |"
-    "invalid user or password|username and password|pop before smtp|"
-    "check for new mail first|smtpclientauthentication",
+    "login failed|login denied|login attempts|login incorrect|"
+    "logon failure|login required| log in with | not logged in |"
+    " server token| password |invalid user or password|"
+    "username and password|pop before smtp|check for new mail first|"
+    "smtpclientauthentication",
 							CLASS_AUTH },
 
 /* The server's own storage, named without X.3.1. */
 { 0,		"4.. 5..", "- X.0.0 X.3.0 X.3.3 X.3.5 X.4.5 X.5.0 X.2.0 X.6.0",
-    "!mailbox&!user&!account&!inbox&disk is full|"
-    "!mailbox&!user&!account&!inbox&disk full|"
-    "!mailbox&!user&!account&disk space|insufficient system storage|"
-    "insufficient system resource|insufficient system space|"
-    "insufficient storage space on|mail system full|mail system is full|"
-    "mailsystem full|mailsystem is full|mail server full|"
-    "mail server is full|server storage full|server is full|server disk|"
-    "system storage|space shortage|shortage of space|no space left|"
-    "out of space on|not enough space on the disk|not enough space on disk|"
+    "!mailbox&!user&!account&!inbox&disk is full|!mailbox&!user&!account&"
+    "!inbox&disk full|!mailbox&!user&!account&disk space|"
+    "insufficient system storage|insufficient system resource|"
+    "insufficient system space|insufficient storage space on|"
+    "mail system full|mail system is full|mailsystem full|"
+    "mailsystem is full|mail server full|mail server is full|"
+    "server storage full|server is full|server disk|system storage|"
+    "space shortage|shortage of space|no space left|out of space on|"
+    "not enough space on the disk|not enough space on disk|"
     "not enough space on server|disk space not enough|low on disk|"
     "low on space|low on storage|filesystem full|filesystem is full|"
     "file system full|file system is full|partition full|partition is full|"
@@ -210,19 +220,19 @@ static const struct row table[] = {
     "queue disk|write error or disk|disk write|writing to disk|"
     "write to disk|disk error|cannot write &!socket|cannot create & space|"
     "temporary storage failure|storage failure|storage error|disk storage|"
-    "out of disk| enospc |no free inodes|out of inodes|"
-    "temporary file & space|spool & quota|temp file & space|volume is full|"
-    "volume full|storage is exhausted|storage exhausted|"
-    "storage backend is full|speicherplatz auf dem server|espace disque|"
+    "out of disk| enospc |no free inodes|out of inodes|temporary file &"
+    " space|spool & quota|temp file & space|volume is full|volume full|"
+    "storage is exhausted|storage exhausted|storage backend is full|"
+    "speicherplatz auf dem server|espace disque|"
     "plus de place sur le disque|espacio en disco|espaco em disco|"
     "spazio su disco|memoria di sistema insufficiente",
 							CLASS_SYSTEM_FULL },
 { 0,		"431",	"- X.0.0 X.3.0", NULL,		CLASS_SYSTEM_FULL },
 { 0,		"45.",	"-",
     "!mailbox&!user&!account&!recipient&!inbox& insufficient storage|"
-    " out of space |"
-    "!mailbox&!user&!account&!recipient&!inbox&!too many&storage full|"
-    "!mailbox&!user&!account&!recipient&!inbox&storage exceeded",
+    " out of space |!mailbox&!user&!account&!recipient&!inbox&!too many&"
+    "storage full|!mailbox&!user&!account&!recipient&!inbox&"
+    "storage exceeded",
 							CLASS_SYSTEM_FULL },
 
 /* Limits on what one sender may do in a span of time. */
@@ -254,17 +264,17 @@ static const struct row table[] = {
     "concurrent smtp connections from|concurrent sessions from|"
     "exceeded connection|trop de connexion|trop de mess|"
     "demasiados mensajes|zu viele nachrichten|zu viele verbindungen|"
-    "server busy & try again later from |service refuse& later| mass mail|"
+    "server busy & try again later from |service refuse| mass mail|"
     "too many bad|too many invalid recipients|too many unknown|"
     "too many failed|too many errors from|too many attempts|"
-    "too many requests|too many rcpts|too many recipients from|"
+    "too many requests|too many auth |too many new |try again slower|"
+    "you have exceeded the|too many rcpts|too many recipients from|"
     " tls sessions from|too many transactions|exceeded limit on",
 							CLASS_RATE_LIMIT },
 { 0,		"4.. 5..", "X.7.*",
     "too many connections|too many sessions|too many concurrent|"
-    "server busy|!mailbox&!storage&!size&limit exceeded|"
-    " quota exceeded &!mailbox&!recipient&!user&!box|too many errors|"
-    "too many protocol",
+    "server busy|!mailbox&!storage&!size&limit exceeded| quota exceeded &"
+    "!mailbox&!recipient&!user&!box|too many errors|too many protocol",
 							CLASS_RATE_LIMIT },
 { 0,		"421",	"!X.4.5 X.3.2",
     "too many connections",				CLASS_RATE_LIMIT },
@@ -283,6 +293,9 @@ static const struct row table[] = {
 							CLASS_NETWORK },
 { 0,		NULL,	"X.1.10 X.4.3 X.4.4 X.4.6 X.4.14 X.4.300-399", NULL,
 							CLASS_DNS },
+{ 0,		NULL,	"X.1.2",
+    "mailbox does not|mailbox not|user does not|address not found",
+							CLASS_NO_SUCH_USER },
 { 0,		"55. 54.", "5.4.1",
     "recipient address rejected|access denied|user unknown|no such user|"
     "mailbox",
@@ -294,7 +307,7 @@ static const struct row table[] = {
 { 0,		NULL,	"X.1.1 X.1.6 X.1.4", NULL,	CLASS_NO_SUCH_USER },
 
 /* The size of this message. */
-{ 0,		"0 4.. 5..", NULL,
+{ 0,		"0 4.. 5..", "!X.5.2 X.5.4",
     "!mailbox size&message size|!mailbox&size limit|message too large|"
     "message too big|message is too large|message is too big|"
     "message larger|message was too large|mail too large|mail is too large|"
@@ -302,11 +315,12 @@ static const struct row table[] = {
     "maximum message size|max message size|maximum inbound message|"
     "maximum size|maxsize|message length|message exceeds|mail exceeds|"
     "exceeds size|exceeds maximum size|exceeded size|size exceed|databytes|"
-    "headers too large|header size|header too|headers exceed|"
+    "headers too large|header line is too long|header line too long|"
+    "message header is ridic|header size|header too|headers exceed|"
     "too much mail data|too much data|class size|file too big|"
     "file is too large|attachment too|attachments too|nachricht zu gros|"
     "zu gros|trop volumineux|message trop gros|taille du message|"
-    "demasiado grande|muito grande|troppo grande|larger than",
+    "taille limite|demasiado grande|muito grande|troppo grande|larger than",
 							CLASS_SIZE },
 
 /* One mailbox, named without X.2.2. */
@@ -327,9 +341,10 @@ static const struct row table[] = {
     "inbox full|inbox is out|inbox has exceeded| box is full|"
     " account is full|account full|account is over|account over|"
     "account has exceeded|account exceeded|over quota|overquota|"
-    "over its quota|over their quota|over the quota|over allocated quota|"
-    "over disk quota|above quota|quota exceeded|quotaexceeded|"
-    "quota is exceeded|quota exceed|quota full|quota is full|"
+    "over its quota|over their quota|over the quota|over the allowed quota|"
+    "exceeding their quota|exceeding quota|space has been used up|"
+    "over allocated quota|over disk quota|above quota|quota exceeded|"
+    "quotaexceeded|quota is exceeded|quota exceed|quota full|quota is full|"
     "quota violation|quota limit|quota reached|exceeded quota|"
     "exceeded its quota|exceeded his quota|exceeded the quota|"
     "exceeded their quota|exceeded the storage|exceeded storage limit|"
@@ -346,13 +361,13 @@ static const struct row table[] = {
     "recipient s mailbox is full|too many messages in|"
     "too many messages on the server|exceeded allowed space|"
     "exceeded its allocated|blocks limit exceeded|inode limit exceeded|"
-    "boite pleine|boite aux lettres pleine|boite de reception pleine|"
-    "quota depasse|postfach ist voll|postfach voll|postfach uberfullt|"
-    "posteingang voll|zuviele mails|zu viele mails|kontingent|buzon lleno|"
-    "buzon esta lleno|casilla llena|cuenta llena|cuota excedida|"
-    "caixa cheia|caixa postal cheia|caixa de correio cheia|cota excedida|"
-    "casella piena|casella di posta piena|mailbox lleno|mailbox pieno|"
-    "mailbox vol |postvak vol|skrzynka przepelniona|skrzynka pelna",
+    "boite & pleine|quota depasse|postfach ist voll|postfach voll|"
+    "postfach uberfullt|posteingang voll|zuviele mails|zu viele mails|"
+    "kontingent|buzon lleno|buzon esta lleno|casilla llena|cuenta llena|"
+    "cuota excedida|caixa cheia|caixa postal cheia|caixa de correio cheia|"
+    "cota excedida|casella piena|casella di posta piena|mailbox lleno|"
+    "mailbox pieno|mailbox vol |postvak vol|skrzynka przepelniona|"
+    "skrzynka pelna",
 							CLASS_MAILBOX_FULL },
 { 0,		"55.",	"- X.0.0 X.2.* X.3.0 X.5.0",
     "storage full|insufficient storage|out of space",	CLASS_MAILBOX_FULL },
@@ -360,6 +375,8 @@ static const struct row table[] = {
     "!too many recipients",				CLASS_MAILBOX_FULL },
 { 0,		"552",	"- X.0.0 X.5.0",
     "exceeded storage allocation",			CLASS_SIZE },
+{ 0,		"550 554", "- X.0.0 X.2.0 X.5.0",
+    "exceeded storage allocation",			CLASS_MAILBOX_FULL },
 
 /* A word that decides: somebody chose to refuse. */
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
@@ -370,10 +387,10 @@ static const struct row table[] = {
     " blocked see| blocked |denylist|deny list|rejectlist|badlist|"
     "listed at|listed in|listed on|listed by|is listed| listed as| rbl |"
     "rbl list| dnsbl| dnsrbl| uribl | surbl | xbl| sbl | zen |spamhaus|"
-    "spamcop|sorbs|barracuda|cloudmark|senderscore|sender score|"
-    "proofpoint&reputation|reputation|talos|spam|unsolicited|bulk mail|"
-    "bulk email| ube | uce |junk|virus|malware|infected|trojan|phish|"
-    "malicious|abuse|suspicious|illegal attachment|banned|attachment not|"
+    "spamcop|sorbs|barracuda|cloudmark|senderscore|sender score|proofpoint&"
+    "reputation|reputation|talos|spam|unsolicited|bulk mail|bulk email|"
+    " ube | uce |junk|virus|malware|infected|trojan|phish|malicious|abuse|"
+    "suspicious|illegal attachment|banned|attachment not|"
     "blocked attachment|prohibited attachment|executable|content rejected|"
     "content reject|content denied|content policy|content filter|"
     "content restriction|content that|contents policy|security issue|"
@@ -385,18 +402,28 @@ static const struct row table[] = {
     "badrcptto|bad reputation|user complaints|complaints|"
     "reject by behaviour|behaviour spam|dt spm| dt sum| hl itc| hl irg|"
     " mi spb|suspect| cbl | mapi spam|scored|spamassassin|bayes|phishing|"
-    "fraud|scam|a problem occurred & postmaster|invalid ip|"
-    "smtp server of your isp",
+    "fraud|scam|a problem occurred & postmaster| batv |third party dsn|"
+    "captcha|mail content|members only|non member|closed mailing list|"
+    "not subscribed|organizational settings|recipient preferences|"
+    "user rules|sending ips| mail score |protocol violation|badrecipientto|"
+    "invalid ip|weren t sent|smtp server of your isp",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "relay access denied|relaying denied|relay denied|relaying prohibited|"
     "relay prohibited|relaying is prohibited|relaying not|relay not|"
     "not relay|no relaying|no relay|unable to relay|cannot relay|"
     "can t relay|allowed to relay|open relay|unauthorized relay|"
-    "relaying disabled|allowed rcpthosts|rcpthosts|permission to relay|"
-    "to relay through|refuse to relay|relay attempt|relaying mail|"
-    "relaying to|relaying from|not permitted to relay",
+    "relaying disabled| rcpthost|relay mail|insecure mail relay|"
+    "handle mail for|permission to relay|to relay through|refuse to relay|"
+    "relay attempt|relaying mail|relaying to|relaying from|"
+    "not permitted to relay",
 							CLASS_POLICY },
+
+/* A message that grew too old: the text may have the cause, see above. */
+{ 0,		"0 4.. 5..", "- X.0.0 X.3.0 X.4.7 X.5.0",
+    "!dns&message expired|message timed out|been in the queue too long|"
+    "delivery time expired",
+							CLASS_OTHER },
 
 /* Names and routes, named without a code of their own. */
 { 0,		"556",	NULL,	NULL,			CLASS_DNS },
@@ -406,26 +433,27 @@ static const struct row table[] = {
     "unknown domain|domain unknown|domain name not found|"
     "domain does not exist|domain doesn t exist|nonexistent domain|"
     "non existent domain|nonexistentdomain|domain not exist|"
-    "domain must exist|domain must resolve|sender domain|domain must have|"
-    "domain is not valid|domain not valid|domain not active|"
-    "domain is not active|domain inactive|domain isn t active|"
-    "domain is disabled|domain disabled|domain not reachable|"
-    "domain is not reachable|domain unreachable|domain not configured|"
-    "domain not hosted|invalid domain|bad domain|illegal host|"
-    "name service error|name server|name or service not known|nameserver|"
-    "nxdomain|null mx|no mx | mx record| mx lookup|no mail exchanger|"
-    "mail exchanger|mail exchangers|does not accept mail|"
-    "does not accept email|doesn t accept mail|doesn t accept email|"
-    "not accept mail|unable to route|unrouteable|unroutable|cannot route|"
-    "can t route|no route to|not routable|routing loop|mail loop|mailloop|"
-    "message loop|looping|loop detected|loops back|mail is looping|"
-    "too many hops|hop count|hopcount|maximum hop|too many received|"
-    "dns lookup|dns query|dns error|dns fail|dns temporar|dns timeout|"
-    "dns problem|dns resolution|dns record|dns soft|dns hard|dns server|"
-    "unable to resolve|cannot resolve|can t resolve|could not resolve|"
-    "couldn t resolve|not resolve|failed to resolve|resolution failed|"
-    "resolve failed|resolve fail|lookup failed|temporary lookup failure|"
-    "lookup failure|lookup failed|remote server unavailable|"
+    "domain must exist|domain must resolve|!rejected&!denied&!allowed&"
+    "!accepted&!empty&sender domain|domain must have|domain is not valid|"
+    "domain not valid|domain not active|domain is not active|"
+    "domain inactive|domain isn t active|domain is disabled|"
+    "domain disabled|domain not reachable|domain is not reachable|"
+    "domain unreachable|domain not configured|domain not hosted|"
+    "invalid domain|bad domain|illegal host|name service error|name server|"
+    "name or service not known|nameserver|nxdomain|null mx|no mx |"
+    " mx record| mx lookup|no mail exchanger|mail exchanger|"
+    "mail exchangers|!accept mail from&not accept mail|not accept email|"
+    "doesn t accept mail|doesn t accept email|unable to route|unrouteable|"
+    "unroutable|cannot route|can t route|no route to|not routable|"
+    "routing loop|mail loop|mailloop|message loop|looping|forwarding loop|"
+    "dead domain|no route for|address is unknown &domain|loop detected|"
+    "loops back|mail is looping|too many hops|hop count|hopcount|"
+    "maximum hop|too many received|dns lookup|dns query|dns error|dns fail|"
+    "dns temporar|dns timeout|dns problem|dns resolution|dns record|"
+    "dns soft|dns hard|dns server|unable to resolve|cannot resolve|"
+    "can t resolve|could not resolve|couldn t resolve|not resolve|"
+    "failed to resolve|resolution failed|resolve failed|resolve fail|"
+    "!access denied&lookup failed|lookup failure|remote server unavailable|"
     "remote host unavailable|next hop|network configuration|"
     "unreachable host|host unreachable|network unreachable|"
     "network is unreachable|host is unreachable|connection refused|"
@@ -454,10 +482,10 @@ static const struct row table[] = {
     "user does not|user isn t|user is not|user invalid|user has moved|"
     "user has left|user no longer|not a user|not a valid|not a known|"
     "not our customer|not our user|not known|not in our|not in directory|"
-    "not listed in|not found in|not local|not an active|active address|"
-    "not exist|doesn t exist|does not exist|doesnt exist|dont exist|"
-    "didn t exist|nonexistent|non existent|nonexist|inexist|not found|"
-    "recipnotfound|recipientnotfound|not unique|user not recogni|"
+    "not listed in|not found in|!host&not local|not an active|"
+    "active address|not exist|doesn t exist|does not exist|doesnt exist|"
+    "dont exist|didn t exist|nonexistent|non existent|nonexist|inexist|"
+    "not found|recipnotfound|recipientnotfound|not unique|user not recogni|"
     "recipient not recogni|address not recogni|user unrecogni|"
     "recipient unrecogni|address unrecogni|mailbox not|mailbox unavailable|"
     "mailbox is unavailable|mailbox not available|mailbox does not|"
@@ -472,20 +500,28 @@ static const struct row table[] = {
     "recipient error|recipient verification|recipient doesn t|"
     "recipient does not|recipient address is|recipient address has|"
     "recipient verify|failed recipient|bad recipient|bad destination|"
-    "bad address|illegal alias|illegal user|rcpt to rejected|"
-    "!sender&address rejected|!sender&address not|address does not|"
-    "address is not|address no longer|address has been|address unavailable|"
-    "undeliverable address|no longer|account disabled|account is disabled|"
-    "account has been|account inactive|account is inactive|account is not|"
-    "account not|account closed|account is closed|account suspended|"
+    "bad address|illegal alias|illegal user|rcpt to rejected|!sender&"
+    "address rejected|!sender&address not|address does not|address is not|"
+    "address no longer|address has been|address unavailable|"
+    "undeliverable address|is not deliverable|no longer|account disabled|"
+    "account is disabled|account has been|account inactive|"
+    "account is inactive|!authorized&account is not|account not|"
+    "account closed|account is closed|account suspended|"
     "account is suspended|account does not|account doesn t|"
     "account unavailable|account terminated|account expired|"
     "expired account|email account|deactivated|inactive user|"
-    "inactive mailbox|inactive account|inactive|not active|is disabled|"
-    "disabled recipient|has been disabled|been discontinued|user suspended|"
+    "inactive mailbox|inactive account|inactive|not active|!support&"
+    "is disabled|disabled recipient|has been disabled|been discontinued|"
+    "!server&currently suspended|recipient suspend the|mailbox invalid|"
+    "mailbox is frozen|mailbox unavaiable|archived recipient|"
+    "user is terminated|could not be found|nessun utente|"
+    "no one at this address|recipients was undeliverable|"
+    "addresses were unknown|unknown virtual user|account is locked|"
+    "missing home directory|temporary locked|has been replaced by|"
+    "extended inactivity|not email addresses|user suspended|"
     "user is suspended|recipient suspended|mailbox suspended|"
-    "mailbox is suspended|address suspended|discontinued|doesn t have a|"
-    "does not have a|cannot deliver mail for|can t deliver mail for|"
+    "mailbox is suspended|address suspended|discontinued|doesn t have a |"
+    "does not have a |cannot deliver mail for|can t deliver mail for|"
     "cannot be delivered to|moved to|has moved|utilisateur inconnu|"
     "destinataire inconnu|destinataire invalide|destinataire|"
     "adresse inconnue|adresse invalide|adresse d au moins|inconnu|"
@@ -501,17 +537,18 @@ static const struct row table[] = {
 { 0,		"0 4.. 5..", "!X.2.1 X.4.7 X.6.* X.7.*",
     "too much load|load average|load too high|system load|server load|"
     "high load|heavy load|overload|too busy|server busy|server is busy|"
-    "system busy|system is busy|is busy|busy try|currently busy|"
-    "temporarily busy|congest|too many concurrent|too many sessions|"
-    "too many processes|too many smtp|too many connections|"
-    "too many clients|too many open|maximum number of concurrent|"
-    "maximum connections|maximum number of connections|max connections|"
-    "max clients|all server ports|no more connections|"
-    "resources temporarily|resource temporarily|resource shortage|"
-    "insufficient resource|out of resources|lack of resources|"
-    "system resources|out of memory|memory exhausted|insufficient memory|"
-    "not enough memory|cannot allocate|no memory|low memory|unable to fork|"
-    "cannot fork|fork failed|service unavailable|service is unavailable|"
+    "system busy|system is busy|is busy|busy try| busy please|"
+    "currently busy|temporarily busy|congest|too many concurrent|"
+    "too many sessions|too many processes|too many smtp|"
+    "too many connections|too many clients|too many open|"
+    "maximum number of concurrent|maximum connections|"
+    "maximum number of connections|max connections|max clients|"
+    "all server ports|no more connections|resources temporarily|"
+    "resource temporarily|resource shortage|insufficient resource|"
+    "out of resources|lack of resources|system resources|out of memory|"
+    "memory exhausted|insufficient memory|not enough memory|"
+    "cannot allocate|no memory|low memory|unable to fork|cannot fork|"
+    "fork failed|service unavailable|service is unavailable|"
     "service temporarily unavailable|service is temporarily|"
     "service not available|service is not available|service currently|"
     "service is currently|service shutting|!rejected&server temporarily|"
@@ -529,7 +566,8 @@ static const struct row table[] = {
 							CLASS_CONGESTION },
 
 /* Words that only say no. */
-{ 0,		"4.. 5..", "!X.2.1 X.3.2 X.4.* X.5.2-6",
+{ 0,		"4.. 505 51. 52. 53. 54. 55. 56. 57. 58. 59.",
+		"!X.2.1 X.3.2 X.4.* X.5.1-6",
     "denied|deny|rejected|rejete|rejetee|refused|refuse |refuses|"
     "not allowed|not permitted|not authorized|not authorised|unauthorized|"
     "unauthorised|no permission|permission|permissions|forbidden|"
@@ -538,8 +576,8 @@ static const struct row table[] = {
     "sender not|sender invalid|sender verify|sender verification|"
     "invalid sender|sender is|mail from|no smtp service|rfc 5322|rfc 2822|"
     "rfc compl|header error|duplicate header|multiple addresses|policy|"
-    "mail rejected|message rejected|email rejected|reject id|reject due|"
-    "reject |failed to delivery|not pre approved|undesired|filter|firewall|"
+    "you cannot send|email rejected|reject id|reject due|reject |"
+    "failed to delivery|not pre approved|undesired|filter|firewall|"
     "inappropriate|disclaim|may not be mail exchanger|mismatches client|"
     "abgelehnt|verweigert|nicht erlaubt|rechazado|rechazada|rejeitad|"
     "rifiutat|odrzucon",
@@ -550,6 +588,7 @@ static const struct row table[] = {
 
 /* By enhanced code, where no word says better. */
 { 0,		NULL,	"X.1.0 X.1.3 X.2.1", NULL,	CLASS_NO_SUCH_USER },
+{ 0,		"541 571", NULL, NULL,			CLASS_POLICY },
 { 0,		NULL,	"X.3.2 X.4.5 X.4.2", NULL,	CLASS_CONGESTION },
 { 0,		NULL,	"X.4.0 X.4.1", NULL,		CLASS_DNS },
 { 0,		"421",	"X.7.0", NULL,			CLASS_RATE_LIMIT },
@@ -558,7 +597,6 @@ static const struct row table[] = {
 
 /* By basic code alone. */
 { 0,		"421",	"- X.0.0", NULL,		CLASS_CONGESTION },
-{ 0,		"541 571", NULL, NULL,			CLASS_POLICY },
 { AT(RCPT),	"550 553", "- X.0.0 X.5.0", NULL,	CLASS_NO_SUCH_USER },
 { ON_MESSAGE,	"552",	"- X.0.0 X.5.0", "!too many",	CLASS_SIZE },
 { AT(GREETING),	"554",	"- X.0.0 X.5.0 X.3.0", NULL,	CLASS_POLICY },

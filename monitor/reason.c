@@ -776,8 +776,8 @@ const char *
 reason_fate(enum outcome_class class, enum verdict v)
 {
 	if (class == CLASS_GREYLISTING && v == VERDICT_TEMPORARY)
-		return ("A mail server keeps the message and retries; it passes "
-		    "after some minutes, at most an hour or two.");
+		return ("A mail server keeps the message and retries; it "
+		    "passes after some minutes, at most an hour or two.");
 	if (class == CLASS_OTHER && v == VERDICT_ACCEPTED)
 		return ("The session goes on.");
 	return (fates[v < VERDICTS ? v : VERDICT_NONE]);

@@ -56,10 +56,12 @@ a_line_in_is_a_line_out(void **state)
 		{ "\t452 4.3.1 x", "system-full\ttemporary\t452\t4.3.1\t" },
 		{ "nonsense\t452 4.3.1 x",
 		    "system-full\ttemporary\t452\t4.3.1\t" },
-		{ "452 4.3.1 no stage", "system-full\ttemporary\t452\t4.3.1\t" },
+		{ "452 4.3.1 no stage",
+		    "system-full\ttemporary\t452\t4.3.1\t" },
 		{ "-\t550 5.7.1 DOMAIN\\user\\\\x\\",
 		    "policy\tpermanent\t550\t5.7.1\t" },
-		{ "-\t550\t5.1.1\ttabs", "no-such-user\tpermanent\t550\t5.1.1\t" },
+		{ "-\t550\t5.1.1\ttabs",
+		    "no-such-user\tpermanent\t550\t5.1.1\t" },
 		{ "-\t452 4.3.1 x\r", "system-full\ttemporary\t452\t4.3.1\t" },
 	};
 
@@ -237,9 +239,11 @@ a_bounce_is_explained_by_its_fields(void **state)
 	    "DIAGNOSTIC-CODE:smtp;452 4.3.1 full\r\n"),
 	    "452 4.3.1 full", "delayed");
 	/* The server's own words weigh more than the reporter's. */
-	check_found(REPORT("Status: 4.0.0\nDiagnostic-Code: smtp; 452 4.3.1 x\n"),
+	check_found(REPORT("Status: 4.0.0\n"
+	    "Diagnostic-Code: smtp; 452 4.3.1 x\n"),
 	    "452 4.3.1 x", "");
-	check_found(REPORT("Status: 4.3.1\nDiagnostic-Code: smtp; 550 5.1.1 x\n"),
+	check_found(REPORT("Status: 4.3.1\n"
+	    "Diagnostic-Code: smtp; 550 5.1.1 x\n"),
 	    "550 5.1.1 x", "");
 	/* What it left out is filled in. */
 	check_found(REPORT("Status: 5.2.2\n"
@@ -260,11 +264,12 @@ static void
 a_reply_in_plain_text_is_found(void **state)
 {
 	(void)state;
-	check_found(REPORT("It failed.\n\n  a@example.net\n    host mx [1.2.3.4]\n"
+	check_found(REPORT("It failed.\n\n  a@example.net\n"
+	    "    host mx [192.0.2.4]\n"
 	    "    after MAIL FROM:<b@example.org>:\n"
 	    "    452 Space shortage, please try later\n"),
 	    "452 Space shortage, please try later", "");
-	check_found(REPORT("<a@example.net>:\n1.2.3.4 said: 552 5.2.2 full\n"),
+	check_found(REPORT("<a@example.net>:\n192.0.2.4 said: 552 5.2.2 full\n"),
 	    "552 5.2.2 full", "");
 	check_found(REPORT("The system is full.\n<mx.example.net #4.3.1>\n"),
 	    "mx.example.net #4.3.1>", "");
@@ -330,7 +335,8 @@ the_command_explains_words_and_lines(void **state)
 	    "-\t452 4.3.1 x\n\n-\t550 5.1.1 y", text, sizeof text), 0);
 	assert_memory_equal(text, "system-full\ttemporary\t452\t4.3.1\t", 32);
 	assert_non_null(strstr(text, "\nother\ttemporary\t-\t-\t"));
-	assert_non_null(strstr(text, "\nno-such-user\tpermanent\t550\t5.1.1\t"));
+	assert_non_null(strstr(text, 
+	    "\nno-such-user\tpermanent\t550\t5.1.1\t"));
 	assert_int_equal(run(ARGV(ARG("--tsv")), "", text, sizeof text), 0);
 	assert_string_equal(text, "");
 }
