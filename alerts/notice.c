@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "alerts/judge.h"
+#include "alerts/words.h"
 #include "monitor/mem.h"
 #include "monitor/reason.h"
 #include "monitor/text.h"
@@ -107,7 +108,7 @@ struct draft {
 	int64_t				 now_ms;
 	char				 who[EPISODE_SCOPE];
 	char				 answer[64];	/* "452 4.3.1" or "" */
-	char				 routes[160];	/* "route a" */
+	char				 routes[96];	/* ", route a" */
 	char				 title[80];
 };
 
@@ -176,13 +177,13 @@ moment(const struct draft *d, int64_t wall_ms, char *buf, size_t size)
 static void
 fact(struct draft *d, const char *name, const char *value)
 {
-	char	first[24];
+	char	first[32];
 
 	if (value[0] == '\0')
 		return;
-	snprintf(first, sizeof first, "  %-12s", name);
+	snprintf(first, sizeof first, "  %-15s", name);
 	reason_wrap(d->n->body, sizeof d->n->body, value, COLUMNS, first,
-	    "              ");
+	    "                 ");
 }
 
 static void
@@ -323,9 +324,16 @@ fact_trouble(struct draft *d)
 static void
 fact_routes(struct draft *d)
 {
-	char	clean[EPISODE_ROUTES];
+	const char	*at = d->e->routes;
+	char		 name[PROBE_NAME], list[2 * EPISODE_ROUTES] = "";
+	char		 clean[sizeof list];
 
-	text_clean(clean, sizeof clean, d->e->routes, strlen(d->e->routes));
+	while (words_next(&at, name, sizeof name))
+		text_appendf(list, sizeof list, "%s%s",
+		    list[0] != '\0' ? ", " : "", name);
+	if (*at != '\0')
+		text_append(list, sizeof list, " and more");
+	text_clean(clean, sizeof clean, list, strlen(list));
 	fact(d, "Routes", clean);
 }
 
@@ -368,6 +376,8 @@ part_meaning(struct draft *d)
 	char			 point[512];
 
 	headed(d, "What it means", reason_meaning(e->class, v, e->enhanced));
+	headed(d, "What becomes of such mail", e->class == CLASS_BLIND ||
+	    e->origin == EPISODE_BY_AGE ? "" : reason_fate(e->class, v));
 	headed(d, "What senders can do", reason_do(e->class, v));
 	at = reason_check(e->class, v);
 	if (at[0] == '\0')
@@ -492,7 +502,7 @@ part_delivered(struct draft *d)
 	    strlen(d->facts->proof_folder));
 	fact(d, "Folder", clean);
 	latency(d, took, sizeof took);
-	fact(d, "Latency", took);
+	fact(d, "250 to arrival", took);
 	put(d, "\n");
 }
 
@@ -514,12 +524,18 @@ part_held(struct draft *d)
 		    "told only after it had held for a while.");
 }
 
+/* Commands stand on lines of their own, to be copied. */
 static void
 part_foot(struct draft *d)
 {
-	wrapf(d, "Episode %" PRId64 " of monitor %s. `mailflowctl episodes` "
-	    "shows it, `mailflowctl ack %" PRId64 "` stops its reminders.",
-	    d->e->id, d->facts->instance, d->e->id);
+	char	line[96];
+
+	wrapf(d, "Episode %" PRId64 " of monitor %s.", d->e->id,
+	    d->facts->instance);
+	put(d, "  mailflowctl episodes    shows it\n");
+	snprintf(line, sizeof line, "  mailflowctl ack %-7" PRId64 " stops its "
+	    "reminders\n\n", d->e->id);
+	put(d, line);
 }
 
 static void
@@ -602,16 +618,18 @@ name_who(struct draft *d)
 static void
 name_routes(struct draft *d)
 {
-	const char	*s = d->e->routes;
-	char		 clean[EPISODE_ROUTES];
+	const char	*at = d->e->routes;
+	char		 name[PROBE_NAME], first[PROBE_NAME] = "";
 	unsigned	 n = 0;
 
-	text_clean(clean, sizeof clean, s, strlen(s));
-	for (s = clean; *s != '\0'; s++)
-		if (*s != ' ' && (s == clean || s[-1] == ' '))
-			n++;
-	if (n == 1)
-		snprintf(d->routes, sizeof d->routes, ", route %.140s", clean);
+	while (words_next(&at, name, sizeof name))
+		if (n++ == 0)
+			text_copy(first, sizeof first, name);
+	if (*at != '\0')
+		snprintf(d->routes, sizeof d->routes, ", more than %u routes",
+		    n);
+	else if (n == 1)
+		snprintf(d->routes, sizeof d->routes, ", route %s", first);
 	else if (n > 1)
 		snprintf(d->routes, sizeof d->routes, ", %u routes", n);
 }
@@ -734,8 +752,14 @@ begin(struct notice *n, enum notice_kind kind,
 static void
 write_parts(struct draft *d)
 {
+	size_t	len;
+
 	for (const part *p = parts[d->n->kind]; *p != NULL; p++)
 		(*p)(d);
+	/* One newline at the end, not a paragraph's two. */
+	len = strlen(d->n->body);
+	if (len > 1 && strcmp(d->n->body + len - 2, "\n\n") == 0)
+		d->n->body[len - 1] = '\0';
 }
 
 static void

@@ -17,12 +17,12 @@ set_zone(const char *value)
 	tzset();
 }
 
-/* For a name it does not know the C library says UTC, under that name. */
+/* For a name it does not know the C library says UTC, under the beginning of
+ * that name or none. */
 static bool
 unknown(const struct tm *tm, const char *zone)
 {
-	return (tm->tm_gmtoff == 0 && tm->tm_zone != NULL &&
-	    tm->tm_zone[0] != '\0' &&
+	return (tm->tm_gmtoff == 0 &&
 	    strncmp(zone, tm->tm_zone, strlen(tm->tm_zone)) == 0 &&
 	    strcmp(zone, "UTC") != 0 && strcmp(zone, "GMT") != 0);
 }
