@@ -114,7 +114,7 @@ world_restart(struct world *w, bool crash)
 	follow_close(&w->follow);
 	outbox_close(&w->outbox);
 	if (crash)
-		fake_store_crash(w->store);
+		fake_store_crash(&w->store);
 	start(w);
 }
 
@@ -171,6 +171,7 @@ world_turn(struct world *w)
 {
 	do {
 		outbox_run(w->outbox, w->now_ms, take_job, w);
+		fake_store_flush(w->store);
 		assert_int_equal(store_commit(w->store), 0);
 		if (w->holding || w->holds == 0)
 			break;

@@ -78,8 +78,8 @@ fake_store_free(struct store **sp)
 	*sp = NULL;
 }
 
-void
-fake_store_crash(struct store *s)
+static void
+roll_back(struct store *s)
 {
 	for (int i = 0; i < LISTS; i++)
 		copy(&s->now[i], &s->safe[i], sizes[i]);
@@ -87,9 +87,22 @@ fake_store_crash(struct store *s)
 }
 
 void
+fake_store_crash(struct store **sp)
+{
+	roll_back(*sp);
+}
+
+bool
 fake_store_break(struct store *s, bool broken)
 {
 	s->broken = broken;
+	return (true);
+}
+
+void
+fake_store_flush(struct store *s)
+{
+	(void)s;
 }
 
 size_t
@@ -152,7 +165,7 @@ int
 store_commit(struct store *s)
 {
 	if (s->broken) {
-		fake_store_crash(s);
+		roll_back(s);
 		return (-1);
 	}
 	for (int i = 0; i < LISTS; i++)

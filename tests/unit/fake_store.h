@@ -7,18 +7,21 @@
 #include "monitor/store_episode.h"
 
 /*
- * A store in memory with the doors that alerts/ uses, for tests that need
- * speed, a crash at any moment, or a disk that fails.  What has not been
- * committed is lost by fake_store_crash(), rows of the CSV included.
+ * A store for the tests of alerts/.  fake_store.c is one in memory, for
+ * speed, a crash at any moment, or a disk that fails; real_store.c gives the
+ * real one the same handles, so that the same stories run on both.  What has
+ * not been committed is lost by fake_store_crash(), rows of the CSV included.
  */
 
 struct store	*fake_store_new(void);
 void		 fake_store_free(struct store **);
 
-/* The power goes: back to the last commit. */
-void		 fake_store_crash(struct store *);
-/* Every write fails until told otherwise. */
-void		 fake_store_break(struct store *, bool broken);
+/* The power goes: back to the last commit.  The store may be another one. */
+void		 fake_store_crash(struct store **);
+/* Every write fails until told otherwise; false if it cannot be broken. */
+bool		 fake_store_break(struct store *, bool broken);
+/* Writes what the CSV has queued; before the commit. */
+void		 fake_store_flush(struct store *);
 
 /* What is there, committed or not. */
 size_t			 fake_store_notices(const struct store *);
