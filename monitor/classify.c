@@ -120,7 +120,8 @@ static const struct row table[] = {
 /* TLS. */
 { AT(STARTTLS),	"45. 5..", NULL, NULL,			CLASS_TLS },
 { 0,		"523 524 538", NULL, "!message&!list&!recipient", CLASS_TLS },
-{ 0,		NULL,	"X.7.10-11 X.7.30", NULL,	CLASS_TLS },
+{ 0,		NULL,	"X.7.10-11", NULL,		CLASS_TLS },
+{ 0,		NULL,	"X.7.30", "!dkim",		CLASS_TLS },
 { 0,		NULL,	"X.7.5-6",
     "crypto| tls | ssl |certificate",			CLASS_TLS },
 { 0,		"4.. 53. 54. 55. 57.", "!X.1.1 X.5.2",
@@ -145,7 +146,7 @@ static const struct row table[] = {
 							CLASS_TLS },
 
 /* How the sender's domain and address are proved: policy, not a login. */
-{ 0,		NULL,	"X.7.20-27 X.7.29", NULL,	CLASS_POLICY },
+{ 0,		NULL,	"X.7.20-27 X.7.29-30", NULL,	CLASS_POLICY },
 { 0,		NULL,	"!X.1.1 X.4.* X.2.1",
     " dmarc | dkim | spf |sender policy framework| ptr | rdns |reverse dns|"
     "reverse lookup|reverse hostname|reverse host name|reverse mapping|"
@@ -238,14 +239,15 @@ static const struct row table[] = {
     "volume of email|high volume of|too much mail from|too many mails from|"
     "too many emails from|peak smtp|thread limit|frequency limit|"
     "frequency limited|frequency is limited|frequency control|flood|"
-    "exceeded the rate|exceeds the rate|"
+    "exceeded the rate|exceeded the maximum number of conn|"
+    "exceeded the max number|message per connection|exceeds the rate|"
     "exceeded the maximum number of mess|exceeded the maximum number of em|"
     "exceeded the limit of mess|exceeded your hourly|hourly limit|"
     "hourly quota|daily limit|daily quota|daily sending|sending limit|"
     "send limit|sent limit|recipient limit exceed|per hour| per day|"
     "per minute|this hour|messages per|emails per|mails per|"
     "recipients per hour|recipients per day|recipients per minute|"
-    "messages today|!on the server&!mailbox&!inbox&too many messages|"
+    "messages today|!on the server&!mailbox&!inbox&!spam&too many messages|"
     "too many emails|too many mails|too many e mails|too much email|"
     "messages from & temporarily deferred|temporarily deferred due to|"
     "temporarily rate|too many connections from|"
@@ -399,7 +401,7 @@ static const struct row table[] = {
     "captcha|mail content|members only|non member|closed mailing list|"
     "not subscribed|organizational settings|recipient preferences|"
     "user rules|sending ips| mail score |protocol violation|badrecipientto|"
-    "invalid ip|weren t sent|smtp server of your isp",
+    "invalid ip|weren t sent| ete bloque|smtp server of your isp",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "relay access denied|relaying denied|relay denied|relaying prohibited|"
@@ -428,20 +430,22 @@ static const struct row table[] = {
     "non existent domain|nonexistentdomain|domain not exist|"
     "domain must exist|domain must resolve|!rejected&!denied&!allowed&"
     "!accepted&!empty&sender domain|domain must have|domain is not valid|"
-    "domain not valid|domain not active|domain is not active|"
-    "domain inactive|domain isn t active|domain is disabled|"
-    "domain disabled|domain not reachable|domain is not reachable|"
-    "domain unreachable|domain not configured|domain not hosted|"
-    "invalid domain|bad domain|illegal host|name service error|name server|"
-    "name or service not known|nameserver|nxdomain|null mx|no mx |"
-    " mx record| mx lookup|no mail exchanger|mail exchanger|"
-    "mail exchangers|!accept mail from&not accept mail|not accept email|"
-    "doesn t accept mail|doesn t accept email|unable to route|unrouteable|"
-    "unroutable|cannot route|can t route|no route to|not routable|"
-    "routing loop|mail loop|mailloop|message loop|looping|forwarding loop|"
-    "dead domain|no route for|address is unknown &domain|loop detected|"
-    "loops back|mail is looping|too many hops|hop count|hopcount|"
-    "maximum hop|too many received|dns lookup|dns query|dns error|dns fail|"
+    "domain is invalid|domain not valid|domain not active|"
+    "domain is not active|domain inactive|domain isn t active|"
+    "domain is disabled|domain disabled|domain not reachable|"
+    "domain is not reachable|domain unreachable|domain not configured|"
+    "domain not hosted|invalid domain|bad domain|illegal host|"
+    "name service error|infonorecords|infodomainnonexistent|"
+    "establish an smtp connection|name server|name or service not known|"
+    "nameserver|nxdomain|null mx|no mx | mx record| mx lookup|"
+    "no mail exchanger|mail exchanger|mail exchangers|!accept mail from&"
+    "not accept mail|not accept email|doesn t accept mail|"
+    "doesn t accept email|unable to route|unrouteable|unroutable|"
+    "cannot route|can t route|no route to|not routable|routing loop|"
+    "mail loop|mailloop|message loop|looping|forwarding loop|dead domain|"
+    "no route for|address is unknown &domain|loop detected|loops back|"
+    "mail is looping|too many hops|hop count|hopcount|maximum hop|"
+    "too many received|dns lookup|dns query|dns error|dns fail|"
     "dns temporar|dns timeout|dns problem|dns resolution|dns record|"
     "dns soft|dns hard|dns server|unable to resolve|cannot resolve|"
     "can t resolve|could not resolve|couldn t resolve|not resolve|"
@@ -457,6 +461,7 @@ static const struct row table[] = {
 
 { 0,		NULL,	"X.1.2", NULL,			CLASS_DNS },
 { 0,		NULL,	"X.1.7 X.1.8",	NULL,		CLASS_POLICY },
+{ 0,		"4.. 50.", "X.1.*", " sender |emetteur", CLASS_POLICY },
 
 /* The recipient. */
 { 0,		NULL,	"X.7.13 X.7.17", NULL,		CLASS_NO_SUCH_USER },
@@ -567,16 +572,16 @@ static const struct row table[] = {
     "not accepted|not acceptable|not welcome|not wanted|disallowed|"
     "prohibit|restricted|restriction|sender rejected|sender address|"
     "sender not|sender invalid|sender verify|sender verification|"
-    "invalid sender|sender is|mail from|no smtp service|rfc 5322|rfc 2822|"
-    "rfc compl|header error|duplicate header|multiple addresses|policy|"
-    "you cannot send|email rejected|reject id|reject due|reject |"
-    "failed to delivery|not pre approved|undesired|filter|firewall|"
-    "inappropriate|disclaim|may not be mail exchanger|mismatches client|"
-    "abgelehnt|verweigert|nicht erlaubt|rechazado|rechazada|rejeitad|"
-    "rifiutat|odrzucon",
+    "invalid sender|emetteur invalide|sender is|mail from|no smtp service|"
+    "rfc 5322|rfc 2822|rfc compl|header error|duplicate header|"
+    "multiple addresses|policy|you cannot send|email rejected|reject id|"
+    "reject due|reject |failed to delivery|not pre approved|undesired|"
+    "filter|firewall|inappropriate|disclaim|may not be mail exchanger|"
+    "mismatches client|abgelehnt|verweigert|nicht erlaubt|rechazado|"
+    "rechazada|rejeitad|rifiutat|odrzucon",
 							CLASS_POLICY },
 { 0,		"4.. 5..", "X.7.*",
-    "server error|proxy|attribution|too many|timeout|timed out",
+    " busy |server error|proxy|attribution|too many|timeout|timed out",
 							CLASS_CONGESTION },
 
 /* By enhanced code, where no word says better. */
