@@ -79,10 +79,13 @@ engine_commit(struct engine *e)
 	struct order_list	 due = STAILQ_HEAD_INITIALIZER(due);
 	struct order		*o;
 
+	if (e->broken)
+		return (-1);
 	if (csv_flush(e->csv) != 0)
 		log_warn("csv rows are kept until they can be written");
 	if (store_dirty(e->store) && store_commit(e->store) != 0) {
 		log_error("store: %s", store_error(e->store));
+		e->broken = true;	/* its rows are gone: so are its deeds */
 		return (-1);
 	}
 	/* Giving one may bring the next (a job that is lost at once): that
@@ -190,13 +193,15 @@ static struct route_run *
 route_run_new(struct engine *e, const struct route *r, unsigned routes)
 {
 	struct route_run	*run = mem_alloc(sizeof *run);
-	int64_t			 stored_ms = 0, paused = 0;
+	int64_t			 stored_ms = 0, paused = 0, rejects = 0;
 
 	run->item.kind = ITEM_ROUTE;
 	run->route = r;
 	(void)store_fact_get(e->store, "due", r->name, &stored_ms, NULL, 0);
 	(void)store_fact_get(e->store, "paused", r->name, &paused, NULL, 0);
+	(void)store_fact_get(e->store, "rejects", r->name, &rejects, NULL, 0);
 	run->paused = paused != 0;
+	run->rejects = (unsigned)rejects;
 	run->due_ms = schedule_first_ms(r->name, r->every_ms, stored_ms,
 	    routes, e->now_ms);
 	/* A hold after a permanent refusal may lie further off. */
@@ -216,6 +221,21 @@ note_last(void *arg, const struct probe *p)
 	r->has_last = true;
 }
 
+/* A route that is to be probed more often does not wait out its old gap. */
+static void
+change_route(struct engine *e, struct route_run *r, const struct route *is,
+    unsigned routes)
+{
+	bool	sooner = is->every_ms < r->route->every_ms && r->rejects == 0;
+
+	r->route = is;
+	if (!sooner || r->due_ms - e->now_ms <= is->every_ms)
+		return;
+	r->due_ms = schedule_first_ms(is->name, is->every_ms, 0, routes,
+	    e->now_ms);
+	agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
+}
+
 static void
 take_routes(struct engine *e, const struct config *c)
 {
@@ -233,7 +253,7 @@ take_routes(struct engine *e, const struct config *c)
 		r->mailbox = mailbox_run_named(e, c->routes[i]->mailbox->name);
 	}
 	for (unsigned i = 0; i < n; i++)
-		list[i]->route = c->routes[i];
+		change_route(e, list[i], c->routes[i], n);
 	mem_free(e->routes);
 	e->routes = list;
 }
@@ -332,9 +352,35 @@ drop_mailboxes(struct engine *e, const struct config *c)
 	e->mailboxes[kept] = NULL;
 }
 
+static void
+drop_sentinel(void *arg, const struct episode *ep)
+{
+	struct engine		*e = arg;
+	struct probe_run	*pr;
+	char			 token[TOKEN_SIZE];
+
+	text_copy(token, sizeof token, ep->sentinel);
+	pr = probe_run_find(e, token);
+	if (token[0] != '\0' && (pr == NULL || pr->route->current != pr ||
+	    pr->route->paused))
+		follow_gone(e->follow, token, e->now_ms);
+}
+
+/* No episode waits for a probe that is not there to be tried. */
+static void
+drop_sentinels(struct engine *e)
+{
+	follow_each(e->follow, drop_sentinel, e);
+}
+
 void
 engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 {
+	/* What waits for its commit points into the old configuration. */
+	do {
+		if (engine_commit(e) != 0)
+			break;
+	} while (engine_unfinished(e));
 	e->now_ms = now_ms;
 	drop_orphans(e, c);
 	drop_routes(e, c);
@@ -344,6 +390,8 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	e->config = c;
 	follow_config(e->follow, c);
 	outbox_config(e->outbox, c);
+	drop_sentinels(e);
+	engine_release_held(e);
 }
 
 /* Opening. */
@@ -402,6 +450,7 @@ engine_open(const struct config *config, struct store *store, struct csv *csv,
 	take_routes(e, config);
 	if (store_probe_each(store, load_probe, e) != 0)
 		goto fail;
+	drop_sentinels(e);
 	return (e);
 fail:
 	engine_close(&e);
@@ -642,7 +691,8 @@ engine_pause(struct engine *e, const char *route, bool paused, int64_t now_ms)
 		return (0);
 	if (paused)
 		follow_gone(e->follow, r->current->p.token, now_ms);
-	else if (r->current->p.state == PROBE_WAITING &&
+	engine_release_held(e);
+	if (!paused && r->current->p.state == PROBE_WAITING &&
 	    !r->current->queued && !r->current->held)
 		agenda_set(&e->agenda, &r->current->item.agenda,
 		    r->current->p.next_try_ms > now_ms ?

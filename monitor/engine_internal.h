@@ -146,6 +146,7 @@ struct engine {
 	int64_t			  now_ms;	/* of the call in progress */
 	int64_t			  prune_ms;
 	bool			  notices_owed;	/* since the last tick */
+	bool			  broken;	/* a commit failed: no more deeds */
 };
 
 /* Jobs of the outbox and of the engine share one number space: this bit

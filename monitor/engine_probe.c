@@ -327,10 +327,14 @@ dispatch(struct engine *e, struct system_run *s)
 			return;
 		}
 		leave_queue(pr);
+		if (pr->route->paused && !pr->asked)
+			continue;	/* engine_pause() brings it back */
 		until_ms = paused_until_ms(e, pr->route->route->server);
 		if (until_ms != 0) {
 			pr->p.next_try_ms = until_ms;
 			agenda_set(&e->agenda, &pr->item.agenda, until_ms);
+			/* Another login may be tried meanwhile. */
+			follow_gone(e->follow, pr->p.token, e->now_ms);
 			continue;
 		}
 		if (!pr->asked && !follow_may_try(e->follow, pr->route->route,
@@ -444,8 +448,12 @@ route_run_start(struct engine *e, struct route_run *r, bool asked,
 	new_token(e, r, p.token);
 	if (episode != 0)
 		follow_confirming(e->follow, episode, p.token, e->now_ms);
-	if (!asked && !follow_may_try(e->follow, r->route, p.token, e->now_ms))
+	if (!asked && !follow_may_try(e->follow, r->route, p.token,
+	    e->now_ms)) {
+		/* An episode must not wait for a probe that never was. */
+		follow_gone(e->follow, p.token, e->now_ms);
 		return;
+	}
 	text_copy(p.route, sizeof p.route, r->route->name);
 	text_copy(p.server, sizeof p.server, r->route->server->name);
 	text_copy(p.mailbox, sizeof p.mailbox, r->route->mailbox->name);
@@ -483,6 +491,8 @@ probe_run_watch_age(struct engine *e, struct probe_run *pr)
 	    pr->looked_base_ms;
 	next_ms = (pr->p.late_told ? r->lost_after_ms : r->late_after_ms) -
 	    age_ms;
+	if (next_ms > PENDING_PAUSE_MS)	/* what was looked at is saved then */
+		next_ms = PENDING_PAUSE_MS;
 	agenda_set(&e->agenda, &pr->item.agenda,
 	    e->now_ms + (next_ms > 0 ? next_ms : 0));
 }
@@ -545,10 +555,10 @@ age_due(struct engine *e, struct probe_run *pr)
 	}
 	if (!pr->p.late_told && pr->p.looked_ms >= r->late_after_ms) {
 		pr->p.late_told = true;
-		engine_save(e, pr);
 		follow_late(e->follow, r, &pr->p, e->now_ms);
 		engine_news(e, &pr->p);
 	}
+	engine_save(e, pr);
 	probe_run_watch_age(e, pr);
 }
 
@@ -580,6 +590,7 @@ probe_run_resume(struct engine *e, struct probe_run *pr)
 		if (pr->p.accepted.wall_ms == 0)
 			pr->p.accepted.wall_ms = e->now_ms;
 		make_unproven(&pr->p, monitor_restarted);
+		follow_gone(e->follow, pr->p.token, e->now_ms);
 		engine_save(e, pr);
 		break;
 	case PROBE_WAITING:
@@ -589,6 +600,8 @@ probe_run_resume(struct engine *e, struct probe_run *pr)
 	case PROBE_STATES:
 		break;
 	}
+	if (pr->p.scheduled_ms > r->started_ms)
+		r->started_ms = pr->p.scheduled_ms;
 	if (is_out(&pr->p)) {
 		look_for(e, pr);
 		return;
@@ -772,6 +785,19 @@ apply(struct engine *e, struct probe_run *pr, const struct schedule_after *after
 	}
 }
 
+/* Permanent refusals in a row; a restart must not make us rude again. */
+static void
+count_rejects(struct engine *e, struct route_run *r, const struct outcome *o)
+{
+	if (o->verdict == VERDICT_PERMANENT)
+		(void)store_fact_put(e->store, "rejects", r->route->name,
+		    ++r->rejects, "");
+	else if (o->verdict == VERDICT_ACCEPTED && r->rejects > 0) {
+		r->rejects = 0;
+		(void)store_fact_delete(e->store, "rejects", r->route->name);
+	}
+}
+
 static void
 conclude(struct engine *e, struct probe_run *pr, const struct outcome *o)
 {
@@ -781,10 +807,7 @@ conclude(struct engine *e, struct probe_run *pr, const struct outcome *o)
 
 	end_job(e, pr, o);
 	take_outcome(pr, o);
-	if (o->verdict == VERDICT_PERMANENT)
-		r->rejects++;
-	else if (o->verdict == VERDICT_ACCEPTED)
-		r->rejects = 0;
+	count_rejects(e, r, o);
 	after = schedule_after(r->route, &pr->p, o, r->rejects, e->now_ms);
 	record(e, pr, o);
 	note_login(e, r->route->server, o);

@@ -17,7 +17,9 @@
  *
  * With "sweep" the story is played again and again, the power going at its
  * first commit, its second, and so on, before it, between it and its orders,
- * and after them; what is expected must come all the same.
+ * and after them; what is expected must come all the same.  SIM_AT=within:25
+ * plays that one crash only ("before", "within", "after"); SIM_LOG=1 shows
+ * the monitor's log.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -442,12 +444,16 @@ tell(const struct story *s, bool ok, const char *detail)
 		failed++;
 }
 
+static const char *const	when[] = {
+	[CRASH_BEFORE_COMMIT] = "before", [CRASH_BEFORE_ORDERS] = "within",
+	[CRASH_AFTER] = "after",
+};
+
 static void
 sweep(const struct story *s, uint64_t commits)
 {
-	static const char *const	when[] = { "before", "within", "after" };
-	char				why[4096], detail[4352] = "";
-	uint64_t			n, at, runs = 0, ignored;
+	char		why[4096], detail[4352] = "";
+	uint64_t	n, at, runs = 0, ignored;
 
 	for (n = 0; n < 3; n++)
 		for (at = 1; at <= commits; at++, runs++)
@@ -463,15 +469,51 @@ sweep(const struct story *s, uint64_t commits)
 	tell(s, true, detail);
 }
 
+/* One crash alone: "within:25". */
+static void
+play_one_crash(const struct story *s, const char *at)
+{
+	char		why[4096] = "", detail[4352];
+	uint64_t	ignored;
+	size_t		n, len = strcspn(at, ":");
+	bool		ok;
+
+	for (n = 0; n < NITEMS(when); n++)
+		if (strlen(when[n]) == len && strncmp(when[n], at, len) == 0)
+			break;
+	if (n == NITEMS(when) || at[len] != ':')
+		panic("SIM_AT is not a moment: %s", at);
+	ok = play(s, strtoull(at + len + 1, NULL, 10), (enum crash)n, &ignored,
+	    why, sizeof why);
+	snprintf(detail, sizeof detail, "power gone at %s: %s", at, why);
+	tell(s, ok, detail);
+}
+
+static void
+play_all(const struct story *s)
+{
+	char		why[4096] = "";
+	const char	*at = getenv("SIM_AT");
+	uint64_t	commits;
+	bool		ok;
+
+	if (at != NULL) {
+		play_one_crash(s, at);
+		return;
+	}
+	ok = play(s, 0, CRASH_AFTER, &commits, why, sizeof why);
+	tell(s, ok, ok ? "" : why);
+	if (ok && s->sweep)
+		sweep(s, commits);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct story	 s;
 	const char	*base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" :
 			    "/tmp";
-	char		 why[4096];
-	uint64_t	 commits;
-	bool		 ok;
+	char		 command[128];
 
 	if (getenv("SIM_LOG") == NULL && freopen("/dev/null", "w",
 	    stderr) == NULL)
@@ -482,16 +524,12 @@ main(int argc, char **argv)
 		panic("mkdtemp");
 	for (int i = 1; i < argc; i++) {
 		read_story(&s, argv[i]);
-		why[0] = '\0';
-		ok = play(&s, 0, CRASH_AFTER, &commits, why, sizeof why);
-		tell(&s, ok, ok ? "" : why);
-		if (ok && s.sweep)
-			sweep(&s, commits);
+		play_all(&s);
 		free_story(&s);
 	}
 	clear_scratch();
-	(void)snprintf(why, sizeof why, "rm -rf %s", scratch);
-	(void)!system(why);
+	(void)snprintf(command, sizeof command, "rm -rf %s", scratch);
+	(void)!system(command);
 	printf("%u passed, %u failed\n", passed, failed);
 	return (failed > 0 || passed == 0);
 }
