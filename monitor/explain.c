@@ -50,7 +50,9 @@ read_stage(const char *in, size_t len)
 
 	if (len >= sizeof word || memchr(in, '\0', len) != NULL)
 		return (STAGE_NONE);
-	memcpy(word, in, len);
+	for (size_t i = 0; i < len; i++)
+		word[i] = (char)(in[i] >= 'A' && in[i] <= 'Z' ?
+		    in[i] - 'A' + 'a' : in[i]);
 	word[len] = '\0';
 	return (stage_of(word));
 }

@@ -28,6 +28,7 @@
  * line without TAB is all reply.  Any bytes will do.  Writes
  * "class<TAB>temporary|permanent|success<TAB>code<TAB>enhanced<TAB>advice"
  * without newline, "-" for a code that is not there; returns its length.
+ * An uncertain outcome is "temporary" there, as it is nobody's refusal.
  */
 size_t	 explain_tsv_line(const char *in, size_t len, char *out, size_t size);
 

@@ -28,7 +28,9 @@ struct reply {
 
 /*
  * Reads the lines in bytes[0..len): CRLF, LF or a stray CR end one; the end
- * of the input ends the last.  Always fills *r.
+ * of the input ends the last.  Always fills *r.  Where no line begins with a
+ * code, the first reply quoted in the text is taken ("host mx said: 452
+ * 4.3.1 ..."), as reports have it.
  */
 void	 reply_parse(struct reply *r, const char *bytes, size_t len);
 
