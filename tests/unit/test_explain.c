@@ -54,6 +54,7 @@ a_line_in_is_a_line_out(void **state)
 		{ "-", "other\ttemporary\t-\t-\t" },
 		{ "-\t", "other\ttemporary\t-\t-\t" },
 		{ "\t452 4.3.1 x", "system-full\ttemporary\t452\t4.3.1\t" },
+		{ "DOT\t250 2.0.0 Ok", "accepted\tsuccess\t250\t2.0.0\t" },
 		{ "nonsense\t452 4.3.1 x",
 		    "system-full\ttemporary\t452\t4.3.1\t" },
 		{ "452 4.3.1 no stage",
@@ -269,7 +270,8 @@ a_reply_in_plain_text_is_found(void **state)
 	    "    after MAIL FROM:<b@example.org>:\n"
 	    "    452 Space shortage, please try later\n"),
 	    "452 Space shortage, please try later", "");
-	check_found(REPORT("<a@example.net>:\n192.0.2.4 said: 552 5.2.2 full\n"),
+	check_found(REPORT("<a@example.net>:\n"
+	    "192.0.2.4 said: 552 5.2.2 full\n"),
 	    "552 5.2.2 full", "");
 	check_found(REPORT("The system is full.\n<mx.example.net #4.3.1>\n"),
 	    "mx.example.net #4.3.1>", "");
