@@ -49,10 +49,10 @@ advice(int error)
 	switch (error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return (": is mailflowd running?");
+		return (" (is mailflowd running?)");
 	case EACCES:
 	case EPERM:
-		return (": only root and the group of mailflowd may ask it");
+		return (" (only root and the group of mailflowd may ask it)");
 	default:
 		return ("");
 	}

@@ -8,7 +8,7 @@
 #include "monitor/ctl_json.h"
 #include "monitor/ctl_say.h"
 #include "monitor/ctl_show.h"
-#include "monitor/text.h"
+#include "monitor/mem.h"
 #include "monitor/token.h"
 
 struct options {
@@ -66,14 +66,18 @@ show_times(const json_t *e, int64_t now_ms)
 		{ "accepting_at", "accepting again" },
 		{ "delivered_at", "delivered again" },
 	};
-	char	when[SAY_TIME];
+	const char	*sentinel = member_text(e, "sentinel");
+	char		 when[SAY_TIME], id[TOKEN_SHORT];
 
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+	for (size_t i = 0; i < NITEMS(times); i++)
 		if (member_wall_ms(e, times[i].key) != 0)
 			printf("  %-16s%s\n", times[i].label,
 			    say_time(member_wall_ms(e, times[i].key), now_ms,
 			    when));
 	printf("  %-16s%s\n", "opened by", member_text(e, "origin"));
+	if (strlen(sentinel) == TOKEN_LEN)
+		printf("  %-16s%s\n", "tried by probe",
+		    token_short(sentinel, id));
 	if (member_number(e, "swings", 0) > 1)
 		printf("  %-16s%" PRId64 "\n", "reopened",
 		    member_number(e, "swings", 0) - 1);

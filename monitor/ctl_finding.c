@@ -249,7 +249,7 @@ add_next_try(struct finding *f, const json_t *p, int64_t now_ms)
 	char	span[SAY_SPAN];
 
 	if (is(p, "state", "waiting") && wait_ms > 0)
-		add(f, ", next try in %s", say_span(wait_ms, span));
+		add(f, ", next try in %s", say_wait(wait_ms, span));
 }
 
 static bool
@@ -296,7 +296,7 @@ is_blind(const struct view *v, struct finding *f)
 	    member_text(v->mailbox, "reason")[0] != '\0' ?
 	    member_text(v->mailbox, "reason") : "no reason is known");
 	if (wait_ms > 0)
-		add(f, ", next try in %s", say_span(wait_ms, span));
+		add(f, ", next try in %s", say_wait(wait_ms, span));
 	return (true);
 }
 
@@ -334,7 +334,7 @@ is_overdue(const struct view *v, struct finding *f)
 	add(f, " at %s, not seen in %s for %s",
 	    say_time(member_wall_ms(v->pending, "accepted_at"), v->now_ms,
 	    when), member_text(v->pending, "mailbox"),
-	    say_span(age_ms, span));
+	    say_wait(age_ms, span));
 	return (true);
 }
 
@@ -383,7 +383,7 @@ is_stale(const struct view *v, struct finding *f)
 		return (false);
 	conclude(f, LEVEL_UNKNOWN, "stale",
 	    "the last result is %s old and no probe is under way",
-	    say_span(age_ms, span));
+	    say_wait(age_ms, span));
 	return (true);
 }
 
@@ -530,7 +530,7 @@ finding_probe(const json_t *p, int64_t now_ms, struct finding *f)
 	} else if (member_wall_ms(p, "accepted_at") != 0) {
 		conclude(f, LEVEL_WARNING, "late",
 		    "late: accepted %s ago, not seen in %s yet",
-		    say_span(now_ms - member_wall_ms(p, "accepted_at"), span),
+		    say_wait(now_ms - member_wall_ms(p, "accepted_at"), span),
 		    member_text(p, "mailbox"));
 	} else
 		conclude(f, LEVEL_UNKNOWN, "unknown",

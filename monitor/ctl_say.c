@@ -54,19 +54,25 @@ say_span(int64_t ms, char buf[static SAY_SPAN])
 	int64_t	s, rest;
 	size_t	i;
 
-	if (ms < 60000) {
+	s = ms / 1000;
+	if (ms < 60000 && ms % 1000 != 0) {
 		snprintf(buf, SAY_SPAN, ms < 10000 ? "%.2f s" : "%.1f s",
 		    (double)ms / 1000);
 		return (buf);
 	}
-	s = ms / 1000;
 	i = largest_unit(s);
 	snprintf(buf, SAY_SPAN, "%" PRId64 "%s", s / units[i].s,
 	    units[i].sentence);
-	if ((rest = s % units[i].s / units[i + 1].s) != 0)
+	if (i < LAST && (rest = s % units[i].s / units[i + 1].s) != 0)
 		text_appendf(buf, SAY_SPAN, " %" PRId64 "%s", rest,
 		    units[i + 1].sentence);
 	return (buf);
+}
+
+const char *
+say_wait(int64_t ms, char buf[static SAY_SPAN])
+{
+	return (say_span((ms + 999) / 1000 * 1000, buf));
 }
 
 const char *

@@ -19,7 +19,7 @@ show_head(const json_t *status, int64_t now_ms)
 	printf("mailflowd %s, instance %s, pid %" PRId64 ", up %s (since %s)\n",
 	    member_text(status, "version"), member_text(status, "instance"),
 	    member_number(status, "pid", 0),
-	    say_span(now_ms > since_ms ? now_ms - since_ms : 0, span),
+	    say_wait(now_ms > since_ms ? now_ms - since_ms : 0, span),
 	    say_time(since_ms, now_ms, when));
 	printf("senders %" PRId64 ", watchers %" PRId64 ", sessions waiting %"
 	    PRId64 ", notices waiting %" PRId64 "\n",
