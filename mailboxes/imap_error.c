@@ -122,7 +122,10 @@ imap_error(struct mailbox_trouble *t, const struct imap_stream *s,
 	enum transport_error		 error = transport_error(s->transport);
 
 	t->idle = doing == IMAP_IDLING;
-	if (f->end == IMAP_FILTER_BYE) {
+	if (f->end == IMAP_FILTER_BYE &&
+	    (f->tagged == IMAP_NO || f->tagged == IMAP_BAD))
+		refused(t, f, doing);
+	else if (f->end == IMAP_FILTER_BYE) {
 		t->retry = doing == IMAP_GREETED || doing == IMAP_LOGGING_IN ?
 		    MAILBOX_BACK_OFF : MAILBOX_AT_ONCE;
 		t->class = CLASS_NETWORK;

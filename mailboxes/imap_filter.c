@@ -176,7 +176,9 @@ goodbye(struct imap_filter *f, struct imap_lex c)
 	char	name[IMAP_CODE];
 
 	read_status(f, &c, name);
-	keep_status(f, &c, name);
+	/* A refusal before it says more about the why. */
+	if (f->tagged != IMAP_NO && f->tagged != IMAP_BAD)
+		keep_status(f, &c, name);
 	f->end = IMAP_FILTER_BYE;
 	return (-1);
 }
@@ -508,6 +510,8 @@ tagged(struct imap_filter *f, struct imap_lex c)
 			break;
 	if (i == NITEMS(conditions))
 		return (broken(f, "a line that is not IMAP"));
+	if (f->tagged != IMAP_PENDING)
+		return (broken(f, "two answers to one command"));
 	read_status(f, &c, name);
 	keep_status(f, &c, name);
 	f->tagged = conditions[i].condition;

@@ -120,15 +120,16 @@ starttls(struct mailbox_box *box, int64_t deadline,
 		return (0);
 	imap_arm(box, 0, IMAP_BUDGET);
 	r = mailimap_starttls(s->imap);
+	if (f->tagged == IMAP_OK &&
+	    (f->after_tagged > 0 || f->end != IMAP_FILTER_OPEN))
+		return (ours(box, CLASS_TLS, "text came in the clear after the "
+		    "answer to STARTTLS: somebody may be tampering", trouble));
 	r = imap_result(box, r, IMAP_STARTING_TLS, trouble);
 	if (r < 0)
 		return (-1);
 	if (r > 0)
 		return (must ? ours(box, CLASS_TLS,
 		    "the server refuses STARTTLS", trouble) : 0);
-	if (f->after_tagged > 0 || imap_stream_pending(s->stream))
-		return (ours(box, CLASS_TLS, "text came in the clear after the "
-		    "answer to STARTTLS: somebody may be tampering", trouble));
 	if (secure(box, deadline, trouble) < 0)
 		return (-1);
 	return (learn_capabilities(box, trouble));

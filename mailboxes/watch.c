@@ -9,6 +9,8 @@
 #define SECRET_WAIT	(60 * SECOND)
 #define LONG_LIFE	(60 * SECOND)	/* of a session that was no accident */
 #define IDLE_LIFE	(30 * SECOND)	/* of an IDLE that was none */
+#define CALM_LIFE	(5 * SECOND)	/* of a wait that news may end */
+#define CALM_MOST	6
 #define NO_IDLE		(3600 * SECOND)	/* after two that were */
 #define LINGER		SECOND		/* after a find: its removal follows,
 					 * and with luck the next probe */
@@ -66,8 +68,8 @@ next_closed(struct watch *w, int64_t now, int64_t *at)
 static bool
 may_wait(const struct watch *w, int64_t now)
 {
-	return (w->may_idle && !w->waiting && now >= w->no_idle_until &&
-	    w->burst_began == 0);
+	return (w->may_idle && now >= w->no_idle_until &&
+	    w->burst_began == 0 && w->to_clean == 0);
 }
 
 static enum watch_step
@@ -298,18 +300,31 @@ watch_secret(struct watch *w, bool ok, int64_t now, uint32_t random)
 	    watch_lost(w, &none, now, random));
 }
 
+/* A server that has news whenever one begins to wait is not to be chased. */
+static void
+calm_down(struct watch *w, int64_t now)
+{
+	if (now - w->wait_began >= CALM_LIFE) {
+		w->short_waits = 0;
+		return;
+	}
+	if (w->short_waits > 0)
+		w->wait_at = now + (SECOND << (w->short_waits - 1));
+	if (w->short_waits < CALM_MOST)
+		w->short_waits++;
+}
+
 void
 watch_woken(struct watch *w, enum mailbox_wake what, int64_t now)
 {
-	if (!w->waiting)
+	if (!w->waiting || (what != MAILBOX_NEWS && what != MAILBOX_AWAKE))
 		return;
-	if (what == MAILBOX_NEWS)
-		w->news = true;
-	else if (what == MAILBOX_AWAKE) {
+	w->news = true;
+	calm_down(w, now);
+	if (what == MAILBOX_AWAKE) {
 		/* The server ended it: a look, then wait anew. */
 		blame_idle(w, now);
 		w->waiting = false;
-		w->news = true;
 	}
 }
 
@@ -347,9 +362,9 @@ watch_arrived(struct watch *w, const char *token, int64_t now)
 		w->expecting--;
 		memmove(w->expected[i], w->expected[i + 1],
 		    (w->expecting - i) * sizeof w->expected[0]);
-		w->wait_at = now + LINGER;
 		break;
 	}
+	w->wait_at = now + LINGER;
 	if (w->expecting == 0)
 		w->burst_began = 0;
 }

@@ -84,6 +84,7 @@ struct watch {
 	unsigned		 failures;	/* in a row, since a good look */
 	unsigned		 short_lives;	/* sessions that ended early */
 	unsigned		 refusals;	/* logins in a row */
+	unsigned		 short_waits;	/* ended by news, in a row */
 	unsigned		 idle_deaths;	/* sessions lost in early IDLE */
 	int64_t			 no_idle_until;
 	bool			 good;		/* as last told, with: */
