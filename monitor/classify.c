@@ -10,10 +10,10 @@
  *   own storage: "Space shortage", "queue file write error", "disk full".
  *   "421 4.3.0 Temporary Error" is a deferral and opens no such episode, even
  *   where a full spool is behind it: it is also sent for a hundred other
- *   reasons.  A shortage of memory is congestion.  431 with no better code
- *   is the old Exchange word for a full disk.  A bare 452 is `other` for the same reason.  X.3.2 says that
- *   the system takes no mail now, so "425 4.3.2 Insufficient system storage"
- *   stays congestion.
+ *   reasons.  A bare 452 is `other` for the same reason.  A shortage of
+ *   memory is congestion.  431 with no better code is the old Exchange word
+ *   for a full disk.  X.3.2 says that the system takes no mail now, so "425
+ *   4.3.2 Insufficient system storage" stays congestion.
  * - "452 Requested action not taken: insufficient system storage" is the
  *   standard's own text and is believed, though some servers send it for one
  *   account over quota.  "552 ... exceeded storage allocation", the other
