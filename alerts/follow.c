@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "alerts/judge.h"
+#include "alerts/reach.h"
 #include "alerts/tell.h"
 #include "alerts/words.h"
 #include "monitor/csv.h"
@@ -27,6 +28,12 @@ struct followed {
 	TAILQ_ENTRY(followed)	 entry;
 };
 
+/* When follow_tick() has something to do; kept until something changes. */
+struct next {
+	bool	 stale;
+	int64_t	 at_ms;
+};
+
 struct follow {
 	const struct config	*config;	/* borrowed, as are: */
 	struct store		*store;
@@ -34,6 +41,9 @@ struct follow {
 	follow_owed		 owed;
 	void			*arg;
 	int64_t			 started_ms;	/* first time told; 0: none yet */
+	struct next		*next;		/* owned */
+	struct followed		*monitor;	/* of the episodes: its own */
+	struct reach		 reach;
 	TAILQ_HEAD(followeds, followed)	 episodes;	/* oldest first */
 };
 
@@ -55,6 +65,9 @@ add(struct follow *f, const struct episode *e)
 
 	fe->e = *e;
 	TAILQ_INSERT_TAIL(&f->episodes, fe, entry);
+	if (strcmp(e->scope, "monitor") == 0)
+		f->monitor = fe;
+	f->next->stale = true;
 	return (fe);
 }
 
@@ -62,6 +75,9 @@ static void
 drop(struct follow *f, struct followed *fe)
 {
 	TAILQ_REMOVE(&f->episodes, fe, entry);
+	if (f->monitor == fe)
+		f->monitor = NULL;
+	f->next->stale = true;
 	mem_free(fe);
 }
 
@@ -110,6 +126,7 @@ follow_open(const struct config *config, struct store *store,
 	f->csv = csv;
 	f->owed = owed;
 	f->arg = arg;
+	f->next = mem_alloc(sizeof *f->next);
 	TAILQ_INIT(&f->episodes);
 	if (store_episode_each(store, 0, load, f) == -1)
 		follow_close(&f);
@@ -125,21 +142,52 @@ follow_close(struct follow **fp)
 		return;
 	while (!TAILQ_EMPTY(&f->episodes))
 		drop(f, TAILQ_FIRST(&f->episodes));
+	mem_free(f->next);
 	mem_free(f);
 	*fp = NULL;
+}
+
+/* Hosts found by MX are in no configuration; they grow stale by themselves. */
+static bool
+is_mailbox_host(const void *arg, const char *host)
+{
+	const struct config	*config = arg;
+
+	for (size_t i = 0; config->mailboxes[i] != NULL; i++)
+		if (strcasecmp(config->mailboxes[i]->host, host) == 0)
+			return (true);
+	return (false);
+}
+
+static bool
+is_host(const void *arg, const char *host)
+{
+	const struct config	*config = arg;
+	bool			 mx = false;
+
+	for (size_t i = 0; config->servers[i] != NULL; i++) {
+		if (strcasecmp(config->servers[i]->host, host) == 0)
+			return (true);
+		mx = mx || config->servers[i]->mx != MX_NONE;
+	}
+	return (mx || is_mailbox_host(config, host));
 }
 
 void
 follow_config(struct follow *f, const struct config *config)
 {
 	f->config = config;
+	f->next->stale = true;
+	reach_keep(&f->reach, is_host, config);
 }
 
 static void
 begin(struct follow *f, int64_t now_ms)
 {
-	if (f->started_ms == 0)
-		f->started_ms = now_ms;
+	if (f->started_ms != 0)
+		return;
+	f->started_ms = now_ms;
+	f->next->stale = true;
 }
 
 /* Moving. */
@@ -161,6 +209,7 @@ store_failed(const struct follow *f, const struct episode *e)
 static void
 put(struct follow *f, struct episode *e)
 {
+	f->next->stale = true;
 	if (store_episode_put(f->store, e) == -1)
 		store_failed(f, e);
 }
@@ -375,6 +424,70 @@ record(struct episode *e, enum stage stage, int code, const char *enhanced,
 		text_copy(e->host, sizeof e->host, host);
 }
 
+/* Nothing can be reached. */
+
+static struct followed *
+offline(const struct follow *f)
+{
+	return (f->monitor != NULL && f->monitor->e.state != EPISODE_QUIET ?
+	    f->monitor : NULL);
+}
+
+/* What a monitor without network takes for the trouble of others. */
+static bool
+is_silence(const struct episode *e)
+{
+	return ((e->class == CLASS_NETWORK || e->class == CLASS_DNS ||
+	    e->class == CLASS_BLIND) && strcmp(e->scope, "monitor") != 0);
+}
+
+static void
+go_offline(struct follow *f, size_t hosts, int64_t now_ms)
+{
+	struct step		 s = { .event = EPISODE_EV_MISS, .token = "",
+				    .transcript = "", .quiet = true };
+	struct judgement	 j;
+	struct followed		*fe;
+	char			 reason[128];
+
+	judge_offline(&j);
+	fe = find(f, &j, now_ms);
+	for (size_t i = 0; f->config->routes[i] != NULL; i++)
+		join(&fe->e, f->config->routes[i]);
+	snprintf(reason, sizeof reason, "none of %zu hosts can be reached: it "
+	    "seems that the monitor has no network", hosts);
+	s.said = reason;
+	record(&fe->e, STAGE_NONE, 0, "", reason, "");
+	move(f, fe, &s, now_ms);
+}
+
+static void
+go_online(struct follow *f, int64_t now_ms)
+{
+	struct step	 s = { .event = EPISODE_EV_DELIVERED, .token = "",
+			    .said = "", .transcript = "" };
+	struct followed	*fe = offline(f);
+
+	if (fe != NULL)
+		move(f, fe, &s, now_ms);
+}
+
+/* Takes note of whether host answered; reached as judge_reached() has it. */
+static void
+note_reach(struct follow *f, const char *host, int reached, bool lasting,
+    int64_t now_ms)
+{
+	size_t	none;
+
+	if (reached == 0)
+		return;
+	reach_note(&f->reach, host, reached > 0, lasting, now_ms);
+	if (reached > 0)
+		go_online(f, now_ms);
+	else if ((none = reach_none(&f->reach, now_ms)) > 0)
+		go_offline(f, none, now_ms);
+}
+
 /* Attempts. */
 
 static bool
@@ -458,6 +571,10 @@ failed(struct follow *f, const struct route *r, const struct outcome *o,
 {
 	struct followed	*fe = find(f, j, now_ms);
 
+	/* Silence of all is no news of one, unless it was in trouble before. */
+	if (judge_reached(o) < 0 && offline(f) != NULL &&
+	    !episode_is_open(&fe->e))
+		return;
 	record(&fe->e, o->stage, o->code, o->enhanced, o->reply,
 	    o->host[0] != '\0' ? o->host : judge_system(r->server, ""));
 	miss(f, fe, r, s, now_ms);
@@ -497,6 +614,8 @@ follow_attempt(struct follow *f, const struct route *r,
 
 	begin(f, now_ms);
 	judge_attempt(r, p, o, now_ms, &j);
+	note_reach(f, o->host[0] != '\0' ? o->host :
+	    judge_system(r->server, ""), judge_reached(o), false, now_ms);
 	if (!o->blind)
 		sighted(f, r, o, &s, now_ms);
 	if (j.scope[0] != '\0' && j.event == EPISODE_EV_ACCEPT) {
@@ -587,12 +706,14 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 
 static void
 cannot_look(struct follow *f, const struct judgement *j,
-    const char *mailbox, const char *reason, int64_t now_ms)
+    const char *mailbox, bool silent, const char *reason, int64_t now_ms)
 {
 	struct step	 s = { .event = EPISODE_EV_MISS, .token = "",
 			    .said = reason, .transcript = "", .quiet = true };
 	struct followed	*fe = find(f, j, now_ms);
 
+	if (silent && offline(f) != NULL && !episode_is_open(&fe->e))
+		return;
 	for (size_t i = 0; f->config->routes[i] != NULL; i++)
 		if (judge_watches(mailbox, f->config->routes[i]))
 			join(&fe->e, f->config->routes[i]);
@@ -618,13 +739,15 @@ void
 follow_mailbox(struct follow *f, const struct mailbox *m, bool blind,
     enum outcome_class class, const char *reason, int64_t now_ms)
 {
+	bool			silent = blind && (class == CLASS_NETWORK ||
+				    class == CLASS_DNS);
 	struct judgement	j;
 
-	(void)class;			/* the reason says it in words */
 	begin(f, now_ms);
+	note_reach(f, m->host, silent ? -1 : 1, !blind, now_ms);
 	judge_mailbox(m->name, &j);
 	if (blind)
-		cannot_look(f, &j, m->name, reason, now_ms);
+		cannot_look(f, &j, m->name, silent, reason, now_ms);
 	else
 		can_look(f, &j, now_ms);
 }
@@ -689,6 +812,7 @@ tick_at(const struct follow *f, const struct followed *fe)
 	switch (e->state) {
 	case EPISODE_SUSPECT:
 		if (e->misses >= lim.misses_to_fail &&
+		    (!is_silence(e) || offline(f) == NULL) &&
 		    f->started_ms != 0 && e->last_miss_ms >= f->started_ms)
 			at = sooner(at, e->first_miss_ms + lim.fail_for_ms);
 		break;
@@ -783,21 +907,8 @@ bound_spares(struct follow *f)
 	}
 }
 
-void
-follow_tick(struct follow *f, int64_t now_ms)
-{
-	struct followed	*fe, *after;
-
-	begin(f, now_ms);
-	for (fe = TAILQ_FIRST(&f->episodes); fe != NULL; fe = after) {
-		after = TAILQ_NEXT(fe, entry);
-		tick(f, fe, now_ms);
-	}
-	bound_spares(f);
-}
-
-int64_t
-follow_next_ms(const struct follow *f)
+static int64_t
+next_ms(const struct follow *f)
 {
 	const struct followed	*fe;
 	int64_t			 at = 0;
@@ -808,6 +919,31 @@ follow_next_ms(const struct follow *f)
 			at = sooner(at, fe->ask_ms);
 	}
 	return (at);
+}
+
+int64_t
+follow_next_ms(const struct follow *f)
+{
+	if (f->next->stale) {
+		f->next->at_ms = next_ms(f);
+		f->next->stale = false;
+	}
+	return (f->next->at_ms);
+}
+
+void
+follow_tick(struct follow *f, int64_t now_ms)
+{
+	struct followed	*fe, *after;
+
+	begin(f, now_ms);
+	if (follow_next_ms(f) == 0 || follow_next_ms(f) > now_ms)
+		return;
+	for (fe = TAILQ_FIRST(&f->episodes); fe != NULL; fe = after) {
+		after = TAILQ_NEXT(fe, entry);
+		tick(f, fe, now_ms);
+	}
+	bound_spares(f);
 }
 
 /* Who may try. */
@@ -891,10 +1027,13 @@ follow_confirms(struct follow *f, int64_t now_ms, follow_want want, void *arg)
 	char		 route[PROBE_NAME];
 
 	begin(f, now_ms);
+	if (follow_next_ms(f) == 0 || follow_next_ms(f) > now_ms)
+		return;
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
 		if (!wants_confirming(f, &fe->e) || now_ms < fe->ask_ms)
 			continue;
 		fe->ask_ms = now_ms + ASK_AGAIN_MS;
+		f->next->stale = true;
 		at = fe->e.routes;
 		text_copy(route, sizeof route, fe->last_route);
 		if (route[0] == '\0')

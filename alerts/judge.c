@@ -81,12 +81,25 @@ scope_set(struct judgement *j, enum scope_kind kind, const char *name)
 	text_append(j->scope, sizeof j->scope, clean);
 }
 
+/* The common case without copies: what it says is what scope_set() says. */
 static bool
 same_scope(const char *scope, enum scope_kind kind, const char *name)
 {
 	struct judgement	j;
+	const char		*have;
+	size_t			 n = strlen(name);
 
-	if (name[0] == '\0' && kind != SCOPE_MONITOR)
+	if (judge_scope(scope, &have) != kind)
+		return (false);
+	if (kind == SCOPE_MONITOR)
+		return (true);
+	if (n == 0)
+		return (false);
+	if (kind == SCOPE_ROUTE || kind == SCOPE_MAILBOX)
+		return (strcmp(have, name) == 0);
+	if (strcasecmp(have, name) == 0)
+		return (true);
+	if (name[n - 1] != '.' && n < OUTCOME_HOST && text_is_ascii(name))
 		return (false);
 	scope_set(&j, kind, name);
 	return (strcmp(j.scope, scope) == 0);
@@ -187,6 +200,26 @@ judge_age(const struct route *r, struct judgement *j)
 	j->class = CLASS_UNDELIVERED;
 	j->origin = EPISODE_BY_AGE;
 	scope_set(j, SCOPE_ROUTE, r->name);
+}
+
+void
+judge_offline(struct judgement *j)
+{
+	memset(j, 0, sizeof *j);
+	j->event = EPISODE_EV_BLIND;
+	j->class = CLASS_BLIND;
+	scope_set(j, SCOPE_MONITOR, "");
+}
+
+int
+judge_reached(const struct outcome *o)
+{
+	if (o->stage == STAGE_NONE)
+		return (0);
+	if (o->stage > STAGE_CONNECT || o->code != 0)
+		return (1);
+	/* "There is no such name" is an answer too. */
+	return (o->verdict == VERDICT_TEMPORARY ? -1 : 1);
 }
 
 void

@@ -43,6 +43,15 @@ void	 judge_attempt(const struct route *, const struct probe *,
 /* A probe older than late_after since its 250: MISS for `undelivered`. */
 void	 judge_age(const struct route *, struct judgement *);
 
+/* Nothing can be reached at all. */
+void	 judge_offline(struct judgement *);
+
+/*
+ * No connection came about, or not even a look-up: -1 if so, 1 if somebody
+ * answered, 0 if the outcome does not tell.
+ */
+int	 judge_reached(const struct outcome *);
+
 /* A mailbox that cannot be looked at. */
 void	 judge_mailbox(const char *mailbox, struct judgement *);
 

@@ -638,6 +638,92 @@ a_final_refusal_of_a_full_system_goes_on_with_new_probes(void **state)
 	assert_string_equal(w.told, "FAD");
 }
 
+static void
+cannot_reach(const char *route, const char *host)
+{
+	world_attempt(&w, route, host, STAGE_CONNECT, CLASS_NETWORK,
+	    "connection timed out");
+}
+
+/* Every host falls silent at once: that is us. */
+static void
+a_monitor_without_network_says_so_once(void **state)
+{
+	const struct mailbox	*m = config_mailbox(w.config, "box");
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		cannot_reach("r1", "mx.example");
+		cannot_reach("hidden", "relay.example");
+		cannot_reach("w1", "mx1.far.example");
+		follow_mailbox(w.follow, m, true, CLASS_NETWORK,
+		    "connection timed out", w.now_ms);
+		world_pass(&w, 4 * MINUTE);
+		if (i == 2)
+			world_restart(&w, true);
+	}
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "Subject: CANNOT LOOK: "
+	    "monitor"));
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "FD");
+	follow_mailbox(w.follow, m, false, CLASS_NONE, "", w.now_ms);
+	world_accept(&w, "hidden", "relay.example");
+	world_accept(&w, "w1", "mx1.far.example");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "FD");
+}
+
+static void
+one_host_that_answers_makes_the_silence_of_others_theirs(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		cannot_reach("r1", "mx.example");
+		cannot_reach("w1", "mx1.far.example");
+		world_attempt(&w, "hidden", "relay.example", STAGE_MAIL,
+		    CLASS_POLICY, "550 5.7.1 no");
+		world_pass(&w, 3 * MINUTE);
+	}
+	/* Two systems, and the route that is refused. */
+	assert_string_equal(w.told, "FFF");
+	assert_null(strstr(w.last.message, "CANNOT LOOK"));
+}
+
+static void
+an_open_mailbox_shows_that_there_is_a_network(void **state)
+{
+	(void)state;
+	follow_mailbox(w.follow, config_mailbox(w.config, "box"), false,
+	    CLASS_NONE, "", w.now_ms);
+	for (int i = 0; i < 3; i++) {
+		cannot_reach("r1", "mx.example");
+		cannot_reach("hidden", "relay.example");
+		cannot_reach("w1", "mx1.far.example");
+		world_pass(&w, 3 * MINUTE);
+	}
+	assert_string_equal(w.told, "FFF");
+	assert_null(strstr(w.last.message, "CANNOT LOOK"));
+}
+
+static void
+trouble_known_before_the_silence_goes_on_counting(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	for (int i = 0; i < 5; i++) {
+		cannot_reach("r1", "mx.example");
+		cannot_reach("hidden", "relay.example");
+		cannot_reach("w1", "mx1.far.example");
+		world_pass(&w, 4 * MINUTE);
+	}
+	assert_string_equal(w.told, "FF");
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FFDAD");
+}
+
 struct rows {
 	unsigned	count;
 	char		last[2048];
@@ -722,6 +808,10 @@ main(void)
 		TEST(a_reload_does_not_forget_what_is_owed),
 		TEST(a_removed_route_sends_no_more_reminders),
 		TEST(a_final_refusal_of_a_full_system_goes_on_with_new_probes),
+		TEST(a_monitor_without_network_says_so_once),
+		TEST(one_host_that_answers_makes_the_silence_of_others_theirs),
+		TEST(an_open_mailbox_shows_that_there_is_a_network),
+		TEST(trouble_known_before_the_silence_goes_on_counting),
 		TEST(every_step_says_why_people_were_told_or_not),
 		TEST(a_failing_disk_is_reported_and_not_hidden),
 	};

@@ -2,11 +2,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "alerts/judge.h"
+#include "alerts/reach.h"
 #include "alerts/words.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
@@ -295,6 +297,78 @@ lists_of_names_are_exact_and_bounded(void **state)
 	assert_false(words_next(&at, word, sizeof word));
 }
 
+struct answer {
+	enum stage	 stage;
+	int		 code;
+	enum verdict	 verdict;
+	int		 reached;
+};
+
+static void
+an_answer_of_any_kind_shows_that_a_host_is_there(void **state)
+{
+	static const struct answer	answers[] = {
+		{ STAGE_NONE, 0, T, 0 },	{ STAGE_LOOKUP, 0, T, -1 },
+		{ STAGE_LOOKUP, 0, P, 1 },	{ STAGE_CONNECT, 0, T, -1 },
+		{ STAGE_GREETING, 0, T, 1 },	{ STAGE_GREETING, 421, T, 1 },
+		{ STAGE_DOT, 0, VERDICT_UNCERTAIN, 1 },
+		{ STAGE_DOT, 250, VERDICT_ACCEPTED, 1 },
+	};
+	static struct outcome		o;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(answers); i++) {
+		outcome_init(&o);
+		o.stage = answers[i].stage;
+		o.code = answers[i].code;
+		o.verdict = answers[i].verdict;
+		assert_int_equal(judge_reached(&o), answers[i].reached);
+	}
+}
+
+static bool
+begins_with_a(const void *arg, const char *known)
+{
+	(void)arg;
+	return (known[0] == 'a');
+}
+
+static void
+only_the_silence_of_all_is_our_own(void **state)
+{
+	static struct reach	r;
+	char			host_name[16];
+
+	(void)state;
+	reach_note(&r, "a", false, false, 1000);
+	reach_note(&r, "b", false, false, 1000);
+	assert_int_equal(reach_none(&r, 1000), 0);
+	reach_note(&r, "", false, false, 1000);
+	reach_note(&r, "B", false, false, 1000);
+	assert_int_equal(reach_none(&r, 1000), 0);
+	reach_note(&r, "c", false, false, 1000);
+	assert_int_equal(reach_none(&r, 1000), 3);
+	reach_note(&r, "d", true, false, 1000);
+	assert_int_equal(reach_none(&r, 1000), 0);
+	/* What was seen long ago counts for neither side. */
+	reach_note(&r, "a", false, false, 5000);
+	reach_note(&r, "b", false, false, 5000);
+	reach_note(&r, "c", false, false, 5000);
+	assert_int_equal(reach_none(&r, 1001 + REACH_STALE_MS), 3);
+	assert_int_equal(reach_none(&r, 5001 + REACH_STALE_MS), 0);
+	/* An open mailbox is seen without being told again. */
+	reach_note(&r, "d", true, true, 1000);
+	assert_int_equal(reach_none(&r, 1001 + REACH_STALE_MS), 0);
+	reach_keep(&r, begins_with_a, NULL);
+	assert_int_equal(r.count, 1);
+	for (int i = 0; i < 2 * REACH_HOSTS; i++) {
+		snprintf(host_name, sizeof host_name, "h%d", i);
+		reach_note(&r, host_name, false, false, 6000 + i);
+	}
+	assert_int_equal(r.count, REACH_HOSTS);
+	assert_int_equal(reach_none(&r, 7000), REACH_HOSTS);
+}
+
 int
 main(void)
 {
@@ -309,6 +383,9 @@ main(void)
 		    age_belongs_to_the_route_and_blindness_to_the_mailbox),
 		cmocka_unit_test(limits_follow_the_class),
 		cmocka_unit_test(a_scope_holds_no_foreign_controls),
+		cmocka_unit_test(
+		    an_answer_of_any_kind_shows_that_a_host_is_there),
+		cmocka_unit_test(only_the_silence_of_all_is_our_own),
 		cmocka_unit_test(lists_of_names_are_exact_and_bounded),
 	};
 
