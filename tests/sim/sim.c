@@ -21,6 +21,7 @@
  * plays that one crash only ("before", "within", "after"); SIM_LOG=1 shows
  * the monitor's log.
  */
+#include <ftw.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -178,11 +179,13 @@ field(const char *row, unsigned n, char *buf, size_t size)
 	buf[out] = '\0';
 }
 
-/* Rows of files whose column is value ("": all). */
+/* Rows of files whose column is value ("": all) and whose other column, if
+ * there is one, is not empty. */
 static unsigned
-count_rows(const char *pattern, unsigned column, const char *value)
+count_both(const char *pattern, unsigned column, const char *value,
+    unsigned other)
 {
-	char		 path[512], line[8192], have[256];
+	char		 path[512], line[8192], have[256], also[256] = "1";
 	unsigned	 n = 0;
 	glob_t		 g;
 
@@ -196,8 +199,11 @@ count_rows(const char *pattern, unsigned column, const char *value)
 		while (f != NULL && fgets(line, sizeof line, f) != NULL) {
 			if (!first) {
 				field(line, column, have, sizeof have);
-				if (value[0] == '\0' ||
-				    strcmp(have, value) == 0)
+				if (other != 0)
+					field(line, other, also, sizeof also);
+				if ((value[0] == '\0' ||
+				    strcmp(have, value) == 0) &&
+				    also[0] != '\0')
 					n++;
 			}
 			first = false;
@@ -209,8 +215,14 @@ count_rows(const char *pattern, unsigned column, const char *value)
 	return (n);
 }
 
-enum { LATENCY_OUTCOME = 12, LATENCY_NOTE = 30, ATTEMPTS_CLASS = 8,
-	EPISODES_CLASS = 2 };
+static unsigned
+count_rows(const char *pattern, unsigned column, const char *value)
+{
+	return (count_both(pattern, column, value, 0));
+}
+
+enum { LATENCY_ROUTE = 1, LATENCY_OUTCOME = 12, LATENCY_NOTE = 30,
+	ATTEMPTS_CLASS = 8, EPISODES_CLASS = 2, EPISODES_ACCEPTING = 5 };
 
 static void
 count_open(void *arg, const struct episode *e)
@@ -219,30 +231,145 @@ count_open(void *arg, const struct episode *e)
 	++*(unsigned *)arg;
 }
 
+static void
+count_duplicates(void *arg, const struct probe *p)
+{
+	*(unsigned *)arg += p->duplicates;
+}
+
+/* Episodes of a class whose accepting_at is not known. */
 static unsigned
-figure(struct world *w, const char *what, const char *of)
+count_unaccepted(const char *class)
+{
+	return (count_rows("episodes.csv", EPISODES_CLASS, class) -
+	    count_both("episodes.csv", EPISODES_CLASS, class,
+	    EPISODES_ACCEPTING));
+}
+
+struct figure {
+	const char	*name;
+	unsigned	 (*of)(struct world *, const char *what);
+};
+
+static unsigned
+of_attempts(struct world *w, const char *what)
+{
+	return (what[0] == '\0' ? (unsigned)world_attempts(w) :
+	    count_rows("attempts-*.csv", ATTEMPTS_CLASS, what));
+}
+
+static unsigned
+of_sessions(struct world *w, const char *server)
+{
+	return ((unsigned)world_attempts_on(w, server));
+}
+
+static unsigned
+of_episodes(struct world *w, const char *class)
+{
+	(void)w;
+	return (count_rows("episodes.csv", EPISODES_CLASS, class));
+}
+
+static unsigned
+of_unaccepted(struct world *w, const char *class)
+{
+	(void)w;
+	return (count_unaccepted(class));
+}
+
+static unsigned
+of_open(struct world *w, const char *what)
 {
 	unsigned	n = 0;
 
-	if (strcmp(what, "attempts") == 0)
-		return (of[0] == '\0' ? world_attempts(w) :
-		    count_rows("attempts-*.csv", ATTEMPTS_CLASS, of));
-	if (strcmp(what, "sessions") == 0)
-		return (world_attempts_on(w, of));
-	if (strcmp(what, "episodes") == 0)
-		return (count_rows("episodes.csv", EPISODES_CLASS, of));
-	if (strcmp(what, "open") == 0) {
-		follow_each(engine_follow(world_engine(w)), count_open, &n);
-		return (n);
-	}
-	if (strcmp(what, "cleaned") == 0)
-		return (world_cleaned(w));
-	if (strcmp(what, "bodies") == 0)
-		return (world_bodies(w, ""));
-	if (strcmp(what, "repeats") == 0)
-		return (world_repeats(w));
-	if (strcmp(what, "noted") == 0)
-		return (count_rows("latency-*.csv", LATENCY_NOTE, of));
+	(void)what;
+	follow_each(engine_follow(world_engine(w)), count_open, &n);
+	return (n);
+}
+
+static unsigned
+of_duplicates(struct world *w, const char *route)
+{
+	unsigned	n = 0;
+
+	(void)store_probe_history(world_store(w), route, 0, 10000,
+	    count_duplicates, &n);
+	return (n);
+}
+
+static unsigned
+of_pending(struct world *w, const char *route)
+{
+	struct route_view	v;
+
+	return (engine_route(world_engine(w), route, &v) ? v.pending : 0);
+}
+
+static unsigned
+of_cleaned(struct world *w, const char *what)
+{
+	(void)what;
+	return ((unsigned)world_cleaned(w));
+}
+
+static unsigned
+of_bodies(struct world *w, const char *what)
+{
+	(void)what;
+	return (world_bodies(w, ""));
+}
+
+static unsigned
+of_repeats(struct world *w, const char *what)
+{
+	(void)what;
+	return (world_repeats(w));
+}
+
+static unsigned
+of_said(struct world *w, const char *words)
+{
+	return (world_said(w, words));
+}
+
+static unsigned
+of_noted(struct world *w, const char *note)
+{
+	(void)w;
+	return (count_rows("latency-*.csv", LATENCY_NOTE, note));
+}
+
+static unsigned
+of_rows(struct world *w, const char *route)
+{
+	(void)w;
+	return (count_rows("latency-*.csv", LATENCY_ROUTE, route));
+}
+
+/* What "expect" knows beside the outcomes of the latency CSV. */
+static const struct figure	figures[] = {
+	{ "attempts",	of_attempts },	/* [class]: sessions of probes */
+	{ "sessions",	of_sessions },	/* server */
+	{ "episodes",	of_episodes },	/* [class]: closed ones */
+	{ "unaccepted",	of_unaccepted },	/* class: of those, no accept seen */
+	{ "open",	of_open },	/* not quiet */
+	{ "duplicates",	of_duplicates },
+	{ "pending",	of_pending },	/* route */
+	{ "cleaned",	of_cleaned },
+	{ "bodies",	of_bodies },	/* of one token, at most */
+	{ "repeats",	of_repeats },	/* notices that came twice */
+	{ "said",	of_said },	/* words: notices that hold them */
+	{ "noted",	of_noted },	/* note: rows of the latency CSV */
+	{ "rows",	of_rows },	/* [route] of the latency CSV */
+};
+
+static unsigned
+figure(struct world *w, const char *what, const char *of)
+{
+	for (size_t i = 0; i < NITEMS(figures); i++)
+		if (strcmp(what, figures[i].name) == 0)
+			return (figures[i].of(w, of));
 	return (count_rows("latency-*.csv", LATENCY_OUTCOME, what));
 }
 
@@ -290,8 +417,11 @@ do_server(struct world *w, const struct story *s, const struct line *l,
 		{ "accepts", SERVER_ACCEPTS, 3 },
 		{ "answers", SERVER_ANSWERS, 5 },
 		{ "silent", SERVER_SILENT, 3 },
+		{ "swallows", SERVER_SWALLOWS, 3 },
 		{ "refuses", SERVER_REFUSES, 3 },
+		{ "hangs", SERVER_HANGS, 3 },
 		{ "kills", SERVER_KILLS, 3 },
+		{ "kills-late", SERVER_KILLS_LATE, 3 },
 	};
 
 	for (size_t i = 0; n >= 3 && i < NITEMS(rows); i++)
@@ -307,9 +437,22 @@ static void
 do_mailbox(struct world *w, const struct story *s, const struct line *l,
     size_t n, char *words[])
 {
+	static const struct {
+		const char	*word;
+		enum fate	 fate;
+	} fates[] = {
+		{ "delivers", FATE_ARRIVES }, { "loses", FATE_LOST },
+		{ "doubles", FATE_TWICE }, { "junks", FATE_JUNK },
+		{ "holds", FATE_HELD },
+	};
 	const char	*why;
 	int64_t		 ms;
 
+	for (size_t i = 0; n == 3 && i < NITEMS(fates); i++)
+		if (strcmp(words[2], fates[i].word) == 0) {
+			world_fate(w, words[1], fates[i].fate);
+			return;
+		}
 	if (n == 4 && strcmp(words[2], "blind") == 0)
 		world_mailbox(w, words[1], true, words[3]);
 	else if (n == 3 && strcmp(words[2], "sees") == 0)
@@ -317,71 +460,83 @@ do_mailbox(struct world *w, const struct story *s, const struct line *l,
 	else if (n == 4 && strcmp(words[2], "delays") == 0 &&
 	    value_span(words[3], &ms, &why) == 0)
 		world_delay(w, words[1], ms);
-	else if (n == 3 && strcmp(words[2], "loses") == 0)
-		world_fate(w, words[1], FATE_LOST);
-	else if (n == 3 && strcmp(words[2], "doubles") == 0)
-		world_fate(w, words[1], FATE_TWICE);
-	else if (n == 3 && strcmp(words[2], "junks") == 0)
-		world_fate(w, words[1], FATE_JUNK);
-	else if (n == 3 && strcmp(words[2], "delivers") == 0)
-		world_fate(w, words[1], FATE_ARRIVES);
 	else
 		wrong(s, l, "not a mailbox's behaviour");
+}
+
+/* "clock +1h", "clock -1h" */
+static void
+do_clock(struct world *w, const struct story *s, const struct line *l,
+    const char *by)
+{
+	const char	*why;
+	int64_t		 ms;
+
+	if (value_span(by + 1, &ms, &why) != 0)
+		wrong(s, l, why);
+	world_set_clock(w, by[0] == '-' ? -ms : ms);
+}
+
+static void
+do_down(struct world *w, const struct story *s, const struct line *l,
+    const char *span)
+{
+	const char	*why;
+	int64_t		 ms;
+
+	if (value_span(span, &ms, &why) != 0)
+		wrong(s, l, why);
+	world_down(w, ms);
 }
 
 static void
 do_deed(struct world *w, const struct story *s, const struct line *l,
     size_t n, char *words[])
 {
-	const char	*why;
-	int64_t		 ms = 0;
-	bool		 back;
-	char		 token[TOKEN_SIZE];
+	const char	*verb = words[0];
 
-	if (strcmp(words[0], "server") == 0)
+	if (strcmp(verb, "server") == 0)
 		do_server(w, s, l, n, words);
-	else if (strcmp(words[0], "mailbox") == 0)
+	else if (strcmp(verb, "mailbox") == 0)
 		do_mailbox(w, s, l, n, words);
-	else if (strcmp(words[0], "restart") == 0)
+	else if (strcmp(verb, "recipient") == 0 && n == 5)
+		world_recipient(w, words[1], words[3], words[4]);
+	else if (strcmp(verb, "recipient") == 0 && n == 3)
+		world_recipient(w, words[1], "rcpt", "");
+	else if (strcmp(verb, "restart") == 0)
 		world_down(w, 1000);
-	else if (strcmp(words[0], "down") == 0 && n == 2 &&
-	    value_span(words[1], &ms, &why) == 0)
-		world_down(w, ms);
-	else if (strcmp(words[0], "early") == 0)
+	else if (strcmp(verb, "down") == 0 && n == 2)
+		do_down(w, s, l, words[1]);
+	else if (strcmp(verb, "early") == 0)
 		world_early(w, true);
-	else if (strcmp(words[0], "reload") == 0 && s->config2 != NULL)
+	else if (strcmp(verb, "reload") == 0 && s->config2 != NULL)
 		world_reload(w, s->config2);
-	else if (strcmp(words[0], "clock") == 0 && n == 2) {
-		back = words[1][0] == '-';
-		if (value_span(words[1] + 1, &ms, &why) != 0)
-			wrong(s, l, why);
-		world_set_clock(w, back ? -ms : ms);
-	} else if (world_engine(w) == NULL)
-		return;			/* nobody is there to ask */
-	else if (strcmp(words[0], "pause") == 0 && n == 2)
-		(void)engine_pause(world_engine(w), words[1], true,
-		    world_now_ms(w));
-	else if (strcmp(words[0], "resume") == 0 && n == 2)
-		(void)engine_pause(world_engine(w), words[1], false,
-		    world_now_ms(w));
-	else if (strcmp(words[0], "ack") == 0 && n == 2)
-		(void)engine_ack(world_engine(w), atoll(words[1]),
-		    world_now_ms(w));
-	else if (strcmp(words[0], "probe") == 0 && n == 2)
-		(void)engine_probe_now(world_engine(w), words[1], token, &why,
-		    world_now_ms(w));
+	else if (strcmp(verb, "clock") == 0 && n == 2)
+		do_clock(w, s, l, words[1]);
+	else if (strcmp(verb, "pause") == 0 && n == 2)
+		world_pause(w, words[1], true);
+	else if (strcmp(verb, "resume") == 0 && n == 2)
+		world_pause(w, words[1], false);
+	else if (strcmp(verb, "ack") == 0 && n == 2)
+		world_ack(w, atoll(words[1]));
+	else if (strcmp(verb, "probe") == 0 && n == 2)
+		world_probe(w, words[1]);
 	else
 		wrong(s, l, "not understood");
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	(void)st;
+	(void)type;
+	return (f->level == 0 ? 0 : remove(path));
 }
 
 static void
 clear_scratch(void)
 {
-	char	command[512];
-
-	snprintf(command, sizeof command, "rm -rf %s/state %s/csv", scratch,
-	    scratch);
-	if (system(command) != 0)
+	if (nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
 		panic("cannot clear %s", scratch);
 }
 
@@ -513,7 +668,6 @@ main(int argc, char **argv)
 	struct story	 s;
 	const char	*base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" :
 			    "/tmp";
-	char		 command[128];
 
 	if (getenv("SIM_LOG") == NULL && freopen("/dev/null", "w",
 	    stderr) == NULL)
@@ -528,8 +682,7 @@ main(int argc, char **argv)
 		free_story(&s);
 	}
 	clear_scratch();
-	(void)snprintf(command, sizeof command, "rm -rf %s", scratch);
-	(void)!system(command);
+	(void)rmdir(scratch);
 	printf("%u passed, %u failed\n", passed, failed);
 	return (failed > 0 || passed == 0);
 }

@@ -11,7 +11,11 @@
 /*
  * A world for the engine to live in: mail servers, mailboxes, a clock and
  * crashes, all simulated.  The schedule, the probes, the judging, the
- * episodes, the outbox, the store and the CSV files are the real ones.
+ * episodes and the outbox are the real ones, and so are the store and the
+ * CSV files unless the program is linked with a store in memory.
+ *
+ * Times are true time in milliseconds since 1970; the wall clock that the
+ * monitor sees may be set wrong.
  */
 
 struct world;
@@ -21,8 +25,11 @@ enum behaviour {
 	SERVER_ACCEPTS,
 	SERVER_ANSWERS,		/* with a reply at a stage */
 	SERVER_SILENT,		/* takes the body, never answers the dot */
+	SERVER_SWALLOWS,	/* the same, and the body is nowhere */
 	SERVER_REFUSES,		/* connection refused */
-	SERVER_KILLS		/* the sender process dies, the body not sent */
+	SERVER_HANGS,		/* until the sender is killed at its deadline */
+	SERVER_KILLS,		/* the sender process dies, the body not sent */
+	SERVER_KILLS_LATE	/* it dies when the body is out */
 };
 
 /* What happens to a mail that was accepted. */
@@ -30,7 +37,8 @@ enum fate {
 	FATE_ARRIVES,		/* after the mailbox's delay */
 	FATE_LOST,
 	FATE_TWICE,
-	FATE_JUNK
+	FATE_JUNK,
+	FATE_HELD		/* until the fate changes */
 };
 
 /* When the power goes, seen from the commit of a turn. */
@@ -40,17 +48,32 @@ enum crash {
 	CRASH_AFTER
 };
 
+/* A notice that an admin got, repeats (same Message-ID) left out. */
+struct told {
+	char		 to[FRAME_LOCAL];
+	char		 kind[32];
+	char		 id[NOTICE_ID];
+	char		 thread[NOTICE_ID];	/* id of the episode's first */
+	int64_t		 at_ms;
+	struct told	*next;
+};
+
 /* directory must exist; it takes the state and the CSV files. */
 struct world	*world_new(const char *directory, const char *config_text,
 		    int64_t start_ms);
 void		 world_free(struct world **);
 
 int64_t		 world_now_ms(const struct world *);
+/* These are NULL while the monitor is down. */
 struct engine	*world_engine(struct world *);
 struct store	*world_store(struct world *);
+const struct config *world_config(const struct world *);
 
 /* server names a section of the configuration. */
 void	 world_server(struct world *, const char *server, enum behaviour,
+	    const char *stage, const char *reply);
+/* One recipient is answered so, whatever the server does; "": no more. */
+void	 world_recipient(struct world *, const char *address,
 	    const char *stage, const char *reply);
 void	 world_mailbox(struct world *, const char *mailbox, bool blind,
 	    const char *reason);
@@ -64,24 +87,31 @@ void	 world_down(struct world *, int64_t for_ms);
 /* Sets the wall clock by so much (both signs). */
 void	 world_set_clock(struct world *, int64_t by_ms);
 
-/* Lets time pass.  False: the engine could not be opened again. */
+/* What people ask for; nothing happens while the monitor is down. */
+void	 world_pause(struct world *, const char *route, bool paused);
+void	 world_probe(struct world *, const char *route);
+void	 world_ack(struct world *, int64_t episode);
+
+/* Lets time pass. */
 void	 world_run(struct world *, int64_t until_ms);
 /* The power goes at the nth commit from now (1: the next). */
 void	 world_crash_at(struct world *, uint64_t nth, enum crash);
-bool	 world_crashed(const struct world *);
 
 /* Counters. */
 uint64_t world_commits(const struct world *);
-unsigned world_attempts(const struct world *);	/* sessions of probes */
-unsigned world_attempts_on(const struct world *, const char *server);
+uint64_t world_attempts(const struct world *);	/* sessions of probes */
+uint64_t world_attempts_on(const struct world *, const char *server);
+/* Bodies that went out for one token, at most; "": for any. */
 unsigned world_bodies(const struct world *, const char *token);
-unsigned world_cleaned(const struct world *);
+uint64_t world_cleaned(const struct world *);
 
-/* Notices that reached an admin, repeats (same Message-ID) counted once:
- * their kinds in order, "failing accepting delivered". */
+/* The notices' kinds in order, "failing accepting delivered". */
 const char *world_notices(const struct world *);
+const struct told *world_told(const struct world *);
 unsigned world_repeats(const struct world *);
-/* A mail whose envelope or order broke a rule: what, or "". */
+/* How many of them hold these words. */
+unsigned world_said(const struct world *, const char *words);
+/* The first promise that was broken: what, or "". */
 const char *world_fault(const struct world *);
 
 #endif
