@@ -488,6 +488,12 @@ a_refused_login_is_blindness_and_no_trouble_of_the_server(void **state)
 	world_pass(&w, 11 * MINUTE);
 	assert_string_equal(w.told, "F");
 	assert_non_null(strstr(w.last.message, "CANNOT LOOK: mx.example"));
+	/* Less than a login shows nothing. */
+	world_attempt(&w, "r1", "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+	world_attempt(&w, "r1", "mx.example", STAGE_GREETING,
+	    CLASS_CONGESTION, "421 4.3.2 busy");
+	assert_string_equal(w.told, "F");
 	/* Any answer to a message shows that the login works again. */
 	world_full(&w, "r1");
 	assert_string_equal(w.told, "FDF");
@@ -674,6 +680,32 @@ a_monitor_without_network_says_so_once(void **state)
 	assert_string_equal(w.told, "FD");
 }
 
+/* Two misses each before the third host shows what it really is. */
+static void
+doubts_raised_by_our_own_silence_come_to_nothing(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		cannot_reach("r1", "mx.example");
+		cannot_reach("hidden", "relay.example");
+		world_pass(&w, MINUTE);
+	}
+	for (int i = 0; i < 3; i++) {
+		cannot_reach("w1", "mx1.far.example");
+		world_pass(&w, MINUTE);
+	}
+	world_accept(&w, "w1", "mx1.far.example");
+	world_pass(&w, MINUTE);
+	assert_string_equal(w.told, "");
+	/* If one of them is still silent it is its own trouble, from now. */
+	cannot_reach("r1", "mx.example");
+	world_pass(&w, 4 * MINUTE);
+	cannot_reach("r1", "mx.example");
+	assert_string_equal(w.told, "");
+	world_pass(&w, MINUTE);
+	assert_string_equal(w.told, "F");
+}
+
 static void
 one_host_that_answers_makes_the_silence_of_others_theirs(void **state)
 {
@@ -809,6 +841,7 @@ main(void)
 		TEST(a_removed_route_sends_no_more_reminders),
 		TEST(a_final_refusal_of_a_full_system_goes_on_with_new_probes),
 		TEST(a_monitor_without_network_says_so_once),
+		TEST(doubts_raised_by_our_own_silence_come_to_nothing),
 		TEST(one_host_that_answers_makes_the_silence_of_others_theirs),
 		TEST(an_open_mailbox_shows_that_there_is_a_network),
 		TEST(trouble_known_before_the_silence_goes_on_counting),

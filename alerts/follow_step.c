@@ -1,0 +1,260 @@
+#include "alerts/follow_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alerts/judge.h"
+#include "alerts/tell.h"
+#include "alerts/words.h"
+#include "monitor/log.h"
+#include "monitor/text.h"
+
+/*
+ * One step of one episode: the table moves, the row is written, the reason
+ * noted and the notices owed, all in one turn.
+ */
+
+const struct alerts *
+followed_section(const struct follow *f, const struct episode *e)
+{
+	const char	*at = e->alerts;
+	char		 name[PROBE_NAME];
+	struct alerts	*a;
+
+	while (words_next(&at, name, sizeof name))
+		if ((a = config_alerts(f->config, name)) != NULL)
+			return (a);
+	return (NULL);
+}
+
+void
+followed_limits(const struct follow *f, const struct episode *e,
+    struct episode_limits *lim)
+{
+	judge_limits(followed_section(f, e), e, lim);
+}
+
+void
+followed_unsaved(const struct follow *f, const struct episode *e)
+{
+	log_error("episode=%lld scope=\"%s\" not stored: %s",
+	    (long long)e->id, e->scope, store_error(f->store));
+}
+
+void
+followed_put(struct follow *f, struct episode *e)
+{
+	f->next->stale = true;
+	if (store_episode_put(f->store, e) == -1)
+		followed_unsaved(f, e);
+}
+
+static bool
+blind_mailbox(const struct follow *f, const struct route *r)
+{
+	const struct followed	*fe;
+	const char		*name;
+
+	TAILQ_FOREACH(fe, &f->episodes, entry)
+		if (fe->e.class == CLASS_BLIND &&
+		    fe->e.state != EPISODE_QUIET &&
+		    judge_scope(fe->e.scope, &name) == SCOPE_MAILBOX &&
+		    strcmp(name, r->mailbox->name) == 0)
+			return (true);
+	return (false);
+}
+
+/* Is there any way to see arrivals on the routes of this episode? */
+static bool
+all_blind(const struct follow *f, const struct episode *e)
+{
+	const char	*at = e->routes;
+	char		 name[PROBE_NAME];
+	struct route	*r;
+	bool		 blind = false;
+
+	while (words_next(&at, name, sizeof name)) {
+		if ((r = config_route(f->config, name)) == NULL)
+			continue;
+		if (!blind_mailbox(f, r))
+			return (false);
+		blind = true;
+	}
+	return (blind);
+}
+
+void
+followed_tell(struct follow *f, const struct episode *e, unsigned owes,
+    const char *section, const char *transcript, int64_t now_ms)
+{
+	struct telling	t = {
+		.config = f->config, .store = f->store, .e = e,
+		.transcript = transcript, .now_ms = now_ms,
+	};
+	int		rc;
+
+	if (owes == 0)
+		return;
+	t.mailbox_blind = e->class != CLASS_BLIND && all_blind(f, e);
+	rc = section != NULL ? tell_section(&t, owes, section) :
+	    tell_all(&t, owes);
+	if (rc == -1)
+		followed_unsaved(f, e);
+	else if (rc > 0 && f->owed != NULL)
+		f->owed(f->arg);
+}
+
+/* Why people hear of this step, or why they do not. */
+static void
+explain(const struct episode *e, enum episode_state before, unsigned owes,
+    const struct episode_limits *lim, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s->%s", episode_state_name(before),
+	    episode_state_name(e->state));
+	if (owes != 0 && e->alerts[0] == '\0')
+		text_append(buf, size, "; no alerts section: nobody is told");
+	else if (owes != 0)
+		text_appendf(buf, size, "; told:%s%s%s%s",
+		    owes & EPISODE_OWES_FAILING ? " failing" : "",
+		    owes & EPISODE_OWES_REMINDER ? " still failing" : "",
+		    owes & EPISODE_OWES_ACCEPTING ? " accepting again" : "",
+		    owes & EPISODE_OWES_DELIVERED ? " delivered again" : "");
+	else if (e->owed != 0)
+		text_append(buf, size, "; recovery held back until it has "
+		    "lasted: it failed before");
+	else if (e->state == EPISODE_SUSPECT)
+		text_appendf(buf, size, "; not told: %u of %u misses",
+		    e->misses, lim->misses_to_fail);
+	else if (e->state == EPISODE_FAILING && before != EPISODE_FAILING)
+		text_append(buf, size, "; not told: its recovery had not been "
+		    "told either");
+	else if (e->state == EPISODE_FAILING && e->accepts > 0)
+		text_appendf(buf, size, "; not told: %u of %u accepts in a "
+		    "row", e->accepts, lim->accepts_to_mend);
+	else if (before == EPISODE_SUSPECT && e->state == EPISODE_QUIET)
+		text_append(buf, size, "; not told: it came to nothing");
+}
+
+void
+followed_note(struct follow *f, const struct episode *e, const struct step *s,
+    enum episode_state before, unsigned owes,
+    const struct episode_limits *lim, int64_t now_ms)
+{
+	char	why[256 + OUTCOME_REPLY];
+
+	explain(e, before, owes, lim, why, sizeof why);
+	if (before != e->state)
+		log_info("episode=%lld scope=\"%s\" class=%s state=%s misses=%u "
+		    "accepts=%u", (long long)e->id, e->scope,
+		    class_name(e->class), why, e->misses, e->accepts);
+	if (s->said[0] != '\0')
+		text_appendf(why, sizeof why, "; %s", s->said);
+	if (store_episode_event(f->store, e->id, now_ms,
+	    episode_event_name(s->event), s->token, why) == -1)
+		followed_unsaved(f, e);
+}
+
+/* Reminders come at growing gaps while it fails and nobody said "I know". */
+static void
+set_reminder(const struct follow *f, struct episode *e, unsigned owes,
+    int64_t now_ms)
+{
+	const struct alerts	*a = followed_section(f, e);
+
+	if (e->state != EPISODE_FAILING || e->acked || a == NULL)
+		e->remind_ms = 0;
+	else if (e->remind_ms == 0 || owes != 0)
+		e->remind_ms = now_ms + backoff_wait_ms(&a->remind,
+		    e->reminders);
+}
+
+/* One step of the table: its row, its reason and its notices in one turn. */
+unsigned
+followed_move(struct follow *f, struct followed *fe, const struct step *s,
+    int64_t now_ms)
+{
+	struct episode		*e = &fe->e;
+	struct episode_limits	 lim;
+	enum episode_state	 before = e->state;
+	bool			 held = e->owed != 0;
+	unsigned		 owes;
+
+	followed_limits(f, e, &lim);
+	owes = episode_step(e, s->event, &lim, now_ms);
+	set_reminder(f, e, owes, now_ms);
+	followed_put(f, e);
+	if (!s->quiet || before != e->state || owes != 0 ||
+	    held != (e->owed != 0))
+		followed_note(f, e, s, before, owes, &lim, now_ms);
+	followed_tell(f, e, owes, NULL, s->transcript, now_ms);
+	return (owes);
+}
+
+/* Finding. */
+
+static bool
+over(const struct follow *f, const struct episode *e, int64_t now_ms)
+{
+	struct episode_limits	lim;
+
+	followed_limits(f, e, &lim);
+	return (e->state == EPISODE_QUIET && e->opened_ms != 0 &&
+	    e->owed == 0 && now_ms - e->delivered_ms > lim.settle_ms);
+}
+
+/* The episode of this scope and class, begun anew if the last one is over. */
+struct followed *
+followed_find(struct follow *f, const struct judgement *j, int64_t now_ms)
+{
+	struct episode	 e = { .class = j->class, .origin = j->origin };
+	struct followed	*fe;
+
+	TAILQ_FOREACH(fe, &f->episodes, entry)
+		if (fe->e.class == j->class &&
+		    strcmp(fe->e.scope, j->scope) == 0 &&
+		    !over(f, &fe->e, now_ms))
+			return (fe);
+	text_copy(e.scope, sizeof e.scope, j->scope);
+	return (followed_add(f, &e));
+}
+
+/* True if another alerts section has joined those that hear. */
+bool
+followed_join(struct episode *e, const struct route *r)
+{
+	words_add(e->routes, sizeof e->routes, r->name);
+	if (r->alerts == NULL)
+		return (false);
+	return (words_add(e->alerts, sizeof e->alerts, r->alerts->name));
+}
+
+/*
+ * A miss of this route.  A section that joins while others have been told
+ * hears of it now, or its people would hear of a recovery from nothing.
+ */
+void
+followed_miss(struct follow *f, struct followed *fe, const struct route *r,
+    const struct step *s, int64_t now_ms)
+{
+	bool		joined = followed_join(&fe->e, r);
+	unsigned	owes = followed_move(f, fe, s, now_ms);
+
+	if (joined && fe->e.state == EPISODE_FAILING &&
+	    (owes & EPISODE_OWES_FAILING) == 0)
+		followed_tell(f, &fe->e, EPISODE_OWES_FAILING, r->alerts->name,
+		    s->transcript, now_ms);
+}
+
+void
+followed_record(struct episode *e, enum stage stage, int code, const char *enhanced,
+    const char *reply, const char *host)
+{
+	e->stage = stage;
+	e->code = code;
+	text_copy(e->enhanced, sizeof e->enhanced, enhanced);
+	text_copy(e->last_reply, sizeof e->last_reply, reply);
+	if (e->first_reply[0] == '\0')
+		text_copy(e->first_reply, sizeof e->first_reply, reply);
+	if (host[0] != '\0')
+		text_copy(e->host, sizeof e->host, host);
+}

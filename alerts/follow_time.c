@@ -1,0 +1,180 @@
+#include "alerts/follow_internal.h"
+
+#include "alerts/judge.h"
+#include "alerts/words.h"
+#include "monitor/csv.h"
+#include "monitor/log.h"
+
+/*
+ * What only time brings: fail_for, reminders, recoveries that have held, and
+ * the row of what is over.
+ */
+
+/* Doubts that came to nothing, kept so that the next one uses their row. */
+#define SPARE_MAX	512
+
+/* Whether any route that is still configured can show how it goes on. */
+static bool
+is_covered(const struct follow *f, const struct episode *e)
+{
+	for (size_t i = 0; f->config->routes[i] != NULL; i++)
+		if (judge_covers(e->scope, f->config->routes[i]) ||
+		    words_has(e->routes, f->config->routes[i]->name))
+			return (true);
+	return (false);
+}
+
+static int64_t
+sooner(int64_t a, int64_t b)
+{
+	return (a == 0 || (b != 0 && b < a) ? b : a);
+}
+
+/*
+ * When this episode needs follow_tick(); 0: never by itself.  A doubt opens
+ * by time only upon what was seen since the start: what a monitor that was
+ * down remembers is no news.
+ */
+static int64_t
+tick_at(const struct follow *f, const struct followed *fe)
+{
+	const struct episode	*e = &fe->e;
+	struct episode_limits	 lim;
+	int64_t			 at = e->owed != 0 ? e->tell_ms : 0;
+
+	followed_limits(f, e, &lim);
+	switch (e->state) {
+	case EPISODE_SUSPECT:
+		if (e->misses >= lim.misses_to_fail &&
+		    f->started_ms != 0 && e->last_miss_ms >= f->started_ms)
+			at = sooner(at, e->first_miss_ms + lim.fail_for_ms);
+		break;
+	case EPISODE_FAILING:
+		at = sooner(at, e->remind_ms);
+		break;
+	case EPISODE_QUIET:
+		if (e->opened_ms != 0 && e->owed == 0 && !e->csv_done)
+			at = e->delivered_ms + lim.settle_ms + 1;
+		break;
+	case EPISODE_ACCEPTING:
+	case EPISODE_STATES:
+		break;
+	}
+	return (at);
+}
+
+static void
+settle(struct follow *f, struct followed *fe, int64_t now_ms)
+{
+	struct episode		*e = &fe->e;
+	struct episode_limits	 lim;
+	struct step		 s = { .event = EPISODE_EV_REMIND,
+				    .token = e->closed_by, .said = "",
+				    .transcript = "" };
+	unsigned		 owes;
+
+	followed_limits(f, e, &lim);
+	if ((owes = episode_settled(e, &lim, now_ms)) == 0)
+		return;
+	followed_put(f, e);
+	followed_note(f, e, &s, e->state, owes, &lim, now_ms);
+	followed_tell(f, e, owes, NULL, "", now_ms);
+}
+
+/* Over for good: one row in the CSV, and out of memory. */
+static void
+finish(struct follow *f, struct followed *fe)
+{
+	csv_episode(f->csv, &fe->e);
+	fe->e.csv_done = true;
+	followed_put(f, &fe->e);
+	log_info("episode=%lld scope=\"%s\" class=%s over swings=%u "
+	    "refusals=%u", (long long)fe->e.id, fe->e.scope,
+	    class_name(fe->e.class), fe->e.swings, fe->e.refusals);
+	followed_drop(f, fe);
+}
+
+static void
+tick(struct follow *f, struct followed *fe, int64_t now_ms)
+{
+	struct step	s = { .event = EPISODE_EV_REMIND, .token = "",
+			    .said = "", .transcript = "" };
+
+	settle(f, fe, now_ms);
+	if (tick_at(f, fe) == 0 || tick_at(f, fe) > now_ms)
+		return;
+	if (fe->e.state == EPISODE_QUIET) {
+		finish(f, fe);
+		return;
+	}
+	if (fe->e.state == EPISODE_FAILING && !is_covered(f, &fe->e)) {
+		/* Its routes are gone: nothing new can be said of it. */
+		fe->e.remind_ms = 0;
+		followed_put(f, &fe->e);
+		return;
+	}
+	followed_move(f, fe, &s, now_ms);
+}
+
+static bool
+is_spare(const struct episode *e)
+{
+	return (e->state == EPISODE_QUIET && e->opened_ms == 0);
+}
+
+static void
+bound_spares(struct follow *f)
+{
+	struct followed	*fe, *after;
+	unsigned	 spares = 0;
+
+	TAILQ_FOREACH(fe, &f->episodes, entry)
+		spares += is_spare(&fe->e);
+	for (fe = TAILQ_FIRST(&f->episodes); fe != NULL && spares > SPARE_MAX;
+	    fe = after) {
+		after = TAILQ_NEXT(fe, entry);
+		if (!is_spare(&fe->e))
+			continue;
+		followed_drop(f, fe);
+		spares--;
+	}
+}
+
+static int64_t
+next_ms(const struct follow *f)
+{
+	const struct followed	*fe;
+	int64_t			 at = 0;
+
+	TAILQ_FOREACH(fe, &f->episodes, entry) {
+		at = sooner(at, tick_at(f, fe));
+		if (followed_wants_probe(f, &fe->e))
+			at = sooner(at, fe->ask_ms);
+	}
+	return (at);
+}
+
+int64_t
+follow_next_ms(const struct follow *f)
+{
+	if (f->next->stale) {
+		f->next->at_ms = next_ms(f);
+		f->next->stale = false;
+	}
+	return (f->next->at_ms);
+}
+
+void
+follow_tick(struct follow *f, int64_t now_ms)
+{
+	struct followed	*fe, *after;
+
+	follow_begin(f, now_ms);
+	if (follow_next_ms(f) == 0 || follow_next_ms(f) > now_ms)
+		return;
+	for (fe = TAILQ_FIRST(&f->episodes); fe != NULL; fe = after) {
+		after = TAILQ_NEXT(fe, entry);
+		tick(f, fe, now_ms);
+	}
+	bound_spares(f);
+}
