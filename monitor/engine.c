@@ -106,9 +106,15 @@ engine_unfinished(const struct engine *e)
 }
 
 bool
-engine_in_flight(const struct engine *e)
+engine_busy(const struct engine *e)
 {
-	return (e->in_flight > 0);
+	const struct probe_run	*pr;
+
+	for (size_t i = 0; i < JOB_BUCKETS; i++)
+		LIST_FOREACH(pr, &e->jobs[i], in_job)
+			if (pr->p.state == PROBE_COMMITTED)
+				return (true);
+	return (e->alerts_in_flight > 0);
 }
 
 void
@@ -595,6 +601,7 @@ send_notice(void *arg, const struct server *server,
 
 	*f = *mail;
 	f->job |= JOB_OF_OUTBOX;
+	e->alerts_in_flight++;
 	engine_fill_server(e, server, f);
 	engine_order_job(e, server, f);
 	return (true);

@@ -69,8 +69,11 @@ int64_t		 engine_next_ms(struct engine *);
 int		 engine_commit(struct engine *);
 /* Something was left for the next turn, which should come at once. */
 bool		 engine_unfinished(const struct engine *);
-/* Probes are with senders. */
-bool		 engine_in_flight(const struct engine *);
+/*
+ * A body is on its way, of a probe or of an alert: to stop now would leave
+ * the one in doubt and send the other twice.
+ */
+bool		 engine_busy(const struct engine *);
 
 /* From senders. */
 void		 engine_ask(struct engine *, uint64_t job, int64_t now_ms);

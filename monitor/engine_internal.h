@@ -140,6 +140,7 @@ struct engine {
 	TAILQ_HEAD(, system_run)  starved;
 	struct order_list	  orders;
 	unsigned		  in_flight;	/* probe jobs */
+	unsigned		  alerts_in_flight;
 	uint64_t		  next_job;
 	uint32_t		  first_mailbox;	/* id of mailboxes[0] */
 	uint32_t		  mailbox_count;

@@ -838,9 +838,10 @@ engine_outcome(struct engine *e, uint64_t job, const struct outcome *o,
 	struct probe_run	*pr;
 
 	e->now_ms = now_ms;
-	if ((job & JOB_OF_OUTBOX) != 0)
+	if ((job & JOB_OF_OUTBOX) != 0) {
+		e->alerts_in_flight--;
 		outbox_result(e->outbox, job & ~JOB_OF_OUTBOX, o, now_ms);
-	else if ((pr = find_job(e, job)) != NULL)
+	} else if ((pr = find_job(e, job)) != NULL)
 		conclude(e, pr, o);
 }
 

@@ -22,7 +22,7 @@
 #include "monitor/text.h"
 #include "monitor/watchers.h"
 
-#define STOP_WAIT_MS	5000	/* for sessions in hand, at the end */
+#define STOP_WAIT_MS	3000	/* for bodies on their way, at the end */
 
 enum { SIGNALS = 3 };
 
@@ -321,7 +321,7 @@ on_turn(uv_prepare_t *handle)
 		store_failed(d);
 		return;
 	}
-	if (d->stopping && !engine_in_flight(d->engine)) {
+	if (d->stopping && !engine_busy(d->engine)) {
 		begin_close(d);
 		return;
 	}
