@@ -63,7 +63,7 @@ class Monitor:
     def alerts(self, title='default', **settings):
         return self.section('alerts', title, **{
             'from': 'mailflowd@mail.test', 'full_after': 1, 'fail_after': 2, 'fail_for': '1s',
-            'blind_after': '2s', 'accept_after': 2, 'confirm': '1s', 'settle': '1m', **settings})
+            'blind_after': '2s', 'accept_after': 2, 'confirm': '1s', 'settle': '3s', **settings})
 
     def route(self, title, server, mailbox, **settings):
         return self.section('route', title, **{

@@ -72,13 +72,24 @@ class RoundTrip(Case):
         self.assertEqual(attempt[0]['try'], '1')
         self.assertEqual(attempt[0]['address'], '127.0.0.1')
 
+    def empty(self):
+        self.monitor.wait('the mailbox is empty again',
+                          lambda: not self.dovecot.messages('canary@mail.test'))
+
     def test_probes_that_were_seen_are_cleaned_away(self):
+        m = self.usual()
+        m.start()
+        m.wait_delivered('there', count=3)
+        m.ctl('pause', 'there')
+        self.empty()
+
+    def test_what_was_seen_just_before_a_reload_is_cleaned_away_too(self):
         m = self.usual()
         m.start()
         m.wait_delivered('there', count=3)
         m.section('route', 'there', every='1h')
         m.reload()
-        m.wait('the mailbox is empty again', lambda: not self.dovecot.messages('canary@mail.test'))
+        self.empty()
 
     def test_an_opportunistic_server_with_a_bad_certificate_is_used_and_recorded(self):
         m = self.usual()
