@@ -127,8 +127,9 @@ argument(const json_t *request, const char *name)
 }
 
 struct listing {
-	json_t	*array;
-	int64_t	 now_ms;
+	json_t		*array;
+	int64_t		 now_ms;
+	const char	*only;	/* borrowed: one name; NULL: all */
 };
 
 static void
@@ -144,7 +145,9 @@ list_mailbox(void *arg, const struct mailbox_view *v)
 {
 	struct listing	*l = arg;
 
-	json_array_append_new(l->array, control_json_mailbox(v, l->now_ms));
+	if (l->only == NULL || strcmp(l->only, v->mailbox->name) == 0)
+		json_array_append_new(l->array,
+		    control_json_mailbox(v, l->now_ms));
 }
 
 static void
@@ -163,19 +166,36 @@ list_probe(void *arg, const struct probe *p)
 	json_array_append_new(l->array, control_json_probe(p));
 }
 
+/* All routes and mailboxes; or one route, if it is there, and its mailbox. */
+static void
+list_routes(struct engine *e, const char *name, struct listing *routes,
+    struct listing *mailboxes)
+{
+	struct route_view	v;
+
+	if (name[0] == '\0') {
+		engine_routes(e, list_route, routes);
+		engine_mailbox_views(e, list_mailbox, mailboxes);
+	} else if (engine_route(e, name, &v)) {
+		list_route(routes, &v);
+		mailboxes->only = v.route->mailbox->name;
+		engine_mailbox_views(e, list_mailbox, mailboxes);
+	}
+}
+
 static void
 do_status(struct client *c, const json_t *request)
 {
 	struct control	*k = c->control;
-	struct listing	 routes = { json_array(), 0 };
-	struct listing	 mailboxes = { json_array(), clock_now().wall_ms };
-	struct listing	 episodes = { json_array(), 0 };
+	struct listing	 routes = { .array = json_array() };
+	struct listing	 mailboxes = { .array = json_array(),
+			    .now_ms = clock_now().wall_ms };
+	struct listing	 episodes = { .array = json_array() };
 	unsigned	 senders, waiting, watchers;
 	json_t		*j = success();
 
-	(void)request;
-	engine_routes(k->engine, list_route, &routes);
-	engine_mailbox_views(k->engine, list_mailbox, &mailboxes);
+	list_routes(k->engine, argument(request, "route"), &routes,
+	    &mailboxes);
 	follow_each(engine_follow(k->engine), list_episode, &episodes);
 	k->events->counts(k->arg, &senders, &waiting, &watchers);
 	json_object_set_new(j, "version", json_string(PACKAGE_VERSION));
@@ -199,7 +219,7 @@ do_status(struct client *c, const json_t *request)
 static void
 do_probes(struct client *c, const json_t *request)
 {
-	struct listing	 l = { json_array(), 0 };
+	struct listing	 l = { .array = json_array() };
 	json_t		*j = success();
 
 	(void)request;
@@ -229,7 +249,7 @@ do_transcript(struct client *c, const json_t *request)
 static void
 do_episodes(struct client *c, const json_t *request)
 {
-	struct listing	 l = { json_array(), 0 };
+	struct listing	 l = { .array = json_array() };
 	json_t		*j = success();
 
 	if (json_is_true(json_object_get(request, "all")))
@@ -264,7 +284,7 @@ static void
 do_why(struct client *c, const json_t *request)
 {
 	struct episode	*e = mem_alloc(sizeof *e);
-	struct listing	 l = { json_array(), 0 };
+	struct listing	 l = { .array = json_array() };
 	json_t		*j;
 
 	if (store_episode_get(c->control->store, episode_argument(request),

@@ -12,7 +12,9 @@
  * line, {"command": "status"}, and reads one JSON object on a line,
  * {"ok": true, ...} or {"ok": false, "error": "..."}.
  *
- *	status			everything below "What status shows"
+ *	status [route]		everything below "What status shows"
+ *				in engine.h; with route no other one, and
+ *				only its mailbox
  *	probes			the probes under way
  *	transcript route	the last failed attempt's dialogue
  *	episodes [all]		open ones, or with those of the past
