@@ -71,8 +71,10 @@ class Replays(unittest.TestCase):
         cls.scratch = Scratch()
         cls.addClassCleanup(cls.scratch.close)
         cls.monitor = Monitor(cls.scratch, senders=32)
-        cls.monitor.section('alerts', 'default', to=['admin@example.org'], command='cat >/dev/null',
-                            **{'from': 'mailflowd@example.org'})
+        cls.alerts = smtp_script.Server().start()
+        cls.scratch.on_close(cls.alerts.stop)
+        cls.monitor.server('alerts', cls.alerts.port, system='alerts')
+        cls.monitor.alerts(to=['admin@example.org'], servers=['alerts'], allow_probed=True)
         for name, script in scripts('smtp').items():
             cls.add('S' + name, script, {})
         for name, script in scripts('imap').items():
@@ -88,7 +90,7 @@ class Replays(unittest.TestCase):
         cls.scratch.on_close(two.stop)
         m = cls.monitor
         m.server(name, one.port, system=name, timeout='90s', connect_timeout='5s')
-        m.mailbox(name, two.port, 'user', 'password', timeout='5s', poll='2s')
+        m.mailbox(name, two.port, 'user', 'password', timeout='5s')
         m.route(name, name, name, to='box@example.org', every='1h', alerts='default',
                 late_after='5m', lost_after='10m')
 

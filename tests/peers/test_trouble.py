@@ -97,6 +97,7 @@ class Trouble(Case):
             m.route('lost-%d' % number, 'hole', 'canary', every='1s')
         m.start()
         m.wait_delivered('there', count=5, within=40)
+        self.assertEqual(m.stop(), 0)
 
 
 class Blind(Case):
