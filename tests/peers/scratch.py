@@ -18,7 +18,7 @@ import time
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-STOP_WITHIN = 5.0
+STOP_WITHIN = 10.0
 
 libc = ctypes.CDLL(None, use_errno=True)
 
