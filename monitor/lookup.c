@@ -236,6 +236,8 @@ ask_addresses(ares_channel ares, const char *host, int family,
 {
 	struct ares_addrinfo_hints	hints = {
 		.ai_family = family, .ai_socktype = SOCK_STREAM,
+		/* RFC 6724 is about which family first; it costs a socket */
+		.ai_flags = family == AF_UNSPEC ? 0 : ARES_AI_NOSORT,
 	};
 	struct address_answer		a = { .out = out };
 

@@ -38,7 +38,8 @@ handshake(struct smtp_session *s)
 	    smtp_step_deadline(s, s->job->timeout_ms)) != 0)
 		return (-1);
 	text_copy(s->out->tls, sizeof s->out->tls, transport_tls(s->server));
-	smtp_note(s, "%s", s->out->tls);
+	smtp_note(s, "%s; its certificate ends in %d days", s->out->tls,
+	    (int)transport_certificate_days(s->server));
 	return (0);
 }
 
@@ -457,9 +458,22 @@ end_mx(struct smtp_session *s, const struct lookup_hosts *hosts)
 	return (smtp_end_transport(s, hosts->error, hosts->reason));
 }
 
+/* Whose MX: the configured domain, else the recipient's. */
+static const char *
+mail_domain(const struct frame_job *job)
+{
+	const char	*at = strrchr(job->to, '@');
+
+	if (job->domain[0] != '\0' || at == NULL)
+		return (job->domain);
+	return (at + 1);
+}
+
 static int
 find_hosts(struct smtp_session *s, struct lookup_hosts *hosts)
 {
+	const char	*domain = mail_domain(s->job);
+
 	smtp_stage(s, STAGE_LOOKUP);
 	if (s->job->mx == MX_NONE) {
 		hosts->count = 1;
@@ -467,11 +481,11 @@ find_hosts(struct smtp_session *s, struct lookup_hosts *hosts)
 		    s->job->host);
 		return (0);
 	}
-	text_copy(s->out->host, sizeof s->out->host, s->job->domain);
-	if (lookup_mx(s->job->domain, s->job->resolver,
+	text_copy(s->out->host, sizeof s->out->host, domain);
+	if (lookup_mx(domain, s->job->resolver,
 	    smtp_step_deadline(s, s->job->connect_timeout_ms), hosts) != 0)
 		return (end_mx(s, hosts));
-	smtp_note(s, "%s: %zu mail host%s%s", s->job->domain, hosts->count,
+	smtp_note(s, "%s: %zu mail host%s%s", domain, hosts->count,
 	    hosts->count == 1 ? "" : "s",
 	    hosts->implicit ? " (no MX, its address)" : "");
 	return (0);

@@ -41,6 +41,16 @@ library_failed(struct smtp_session *s, const char *what)
 	    "the mail library %s", what));
 }
 
+/* The session's time may be over because the monitor took it. */
+static int
+library_silent(struct smtp_session *s)
+{
+	if (clock_boot_ms() >= s->deadline_boot_ms)
+		return (smtp_end(s, CLASS_OTHER, VERDICT_TEMPORARY, true,
+		    "the time for the session is over"));
+	return (library_failed(s, "fell silent"));
+}
+
 static bool
 wait_library(struct smtp_session *s, int64_t deadline_boot_ms)
 {
@@ -66,7 +76,7 @@ library_line(struct smtp_session *s)
 		if (len == sizeof s->line - 1)
 			return (library_failed(s, "sent a line without end"));
 		if (!wait_library(s, until))
-			return (library_failed(s, "fell silent"));
+			return (library_silent(s));
 		n = recv(smtp_library_fd(s->library), s->line + len,
 		    sizeof s->line - 1 - len, MSG_DONTWAIT);
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
@@ -272,7 +282,7 @@ body_turn(struct smtp_session *s, struct body *b)
 	if (n == 0)
 		return (full ? smtp_end_transport(s, TRANSPORT_TIMEOUT,
 		    "timed out: the server does not read") :
-		    library_failed(s, "fell silent within the message"));
+		    library_silent(s));
 	if ((p[0].revents & ~POLLOUT) != 0 && listen_early(s) != 0)
 		return (-1);
 	if (p[1].revents != 0)
