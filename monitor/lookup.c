@@ -293,6 +293,31 @@ take_literal(const char *host, int family, struct transport_addresses *out)
 	return (1);
 }
 
+/*
+ * localhost means the loopback addresses and is nobody's to ask about (RFC
+ * 6761 6.3): it works without a hosts file and with the resolver dead.
+ */
+static bool
+take_localhost(const char *host, int family, struct transport_addresses *out)
+{
+	struct sockaddr_in	*v4 = (struct sockaddr_in *)&out->list[0];
+	struct sockaddr_in6	*v6;
+
+	if (strcasecmp(host, "localhost") != 0)
+		return (false);
+	if (family != AF_INET6) {
+		*v4 = (struct sockaddr_in){ .sin_family = AF_INET };
+		v4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		out->count++;
+	}
+	if (family != AF_INET) {
+		v6 = (struct sockaddr_in6 *)&out->list[out->count++];
+		*v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6 };
+		v6->sin6_addr = in6addr_loopback;
+	}
+	return (true);
+}
+
 static void
 set_ports(struct transport_addresses *out, uint16_t port)
 {
@@ -319,6 +344,8 @@ transport_lookup(const char *host, uint16_t port, int family,
 	out->reason[0] = '\0';
 	if ((literal = take_literal(host, family, out)) != 0)
 		status = literal == 1 ? ARES_SUCCESS : ARES_ENODATA;
+	else if (take_localhost(host, family, out))
+		status = ARES_SUCCESS;
 	else if ((ares = channel_get(resolver, &status)) != NULL)
 		status = ask_host(ares, host, family, deadline_boot_ms, out);
 	out->error = status_error(status, host, out->reason);
