@@ -339,6 +339,8 @@ tell_failure(struct smtp_session *s, struct attempts *a)
 {
 	struct outcome	*o = s->out, *f = a->first;
 
+	if (f == NULL)
+		panic("no mail host to try");
 	smtp_stage(s, STAGE_NONE);
 	o->stage = f->stage;
 	o->class = f->class;

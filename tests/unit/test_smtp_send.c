@@ -34,7 +34,7 @@ struct peer {
 	/* what came */
 	char		 commands[16384];
 	char		*message;		/* owned; as on the wire */
-	size_t		 message_len;
+	_Atomic size_t	 message_len;
 	bool		 in_data;		/* 354 was said */
 	bool		 ended;			/* the client closed */
 	int		 listener;
