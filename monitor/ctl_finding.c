@@ -199,21 +199,25 @@ is_held(const struct view *v)
 	    !is(v->current, "probe", sentinel));
 }
 
-static bool
-fails(const struct view *v, struct finding *f)
+static void
+add_since(struct finding *f, const struct view *v)
 {
 	int64_t	since_ms = member_wall_ms(v->episode, "opened_at");
 	char	when[SAY_TIME];
 
-	if (!is(v->episode, "state", "failing"))
-		return (false);
-	if (is(v->episode, "class", "blind"))
-		conclude(f, LEVEL_UNKNOWN, "blind", "cannot look");
-	else
-		conclude(f, LEVEL_CRITICAL, is_held(v) ? "held" : "failing",
-		    "failing");
 	if (since_ms != 0)
 		add(f, " since %s", say_time(since_ms, v->now_ms, when));
+}
+
+static bool
+fails(const struct view *v, struct finding *f)
+{
+	if (!is(v->episode, "state", "failing") ||
+	    is(v->episode, "class", "blind"))
+		return (false);
+	conclude(f, LEVEL_CRITICAL, is_held(v) ? "held" : "failing",
+	    "failing");
+	add_since(f, v);
 	/* A 250 is no reason; that nothing came of it is. */
 	if (is(v->episode, "origin", "age"))
 		add(f, ": accepted, but not delivered (%s)",
@@ -221,6 +225,27 @@ fails(const struct view *v, struct finding *f)
 	else
 		add_reply(f, v->episode, "last_reply", ": ");
 	return (true);
+}
+
+static bool
+cannot_look(const struct view *v, struct finding *f)
+{
+	if (!is(v->episode, "state", "failing") ||
+	    !is(v->episode, "class", "blind"))
+		return (false);
+	conclude(f, LEVEL_UNKNOWN, "blind", "%s: cannot look",
+	    member_text(v->episode, "scope"));
+	add_since(f, v);
+	add_reply(f, v->episode, "last_reply", ": ");
+	return (true);
+}
+
+/* Its refusals are our own trouble: the login is, or the resolver. */
+static bool
+cannot_send(const struct view *v, struct finding *f)
+{
+	return (strncmp(member_text(v->episode, "scope"), "mailbox ", 8) != 0 &&
+	    cannot_look(v, f));
 }
 
 static bool
@@ -413,9 +438,11 @@ static bool	(*const rules[])(const struct view *, struct finding *) = {
 	is_paused,
 	fails,
 	ended_badly,
+	cannot_send,
 	is_deferred,
 	accepts_again,
 	is_blind,
+	cannot_look,
 	is_overdue,
 	came_late_or_as_junk,
 	ended_blind,
@@ -425,25 +452,59 @@ static bool	(*const rules[])(const struct view *, struct finding *) = {
 	is_good,
 };
 
+/* Each route that a failing episode names, with that episode. */
+static void
+index_episode(json_t *failing, json_t *episode)
+{
+	char	*routes, *rest, *name;
+
+	if (!is(episode, "state", "failing") || is(episode, "class", "blind"))
+		return;
+	rest = routes = mem_strdup(member_text(episode, "routes"));
+	while ((name = strsep(&rest, " ")) != NULL)
+		if (name[0] != '\0' && json_object_get(failing, name) == NULL)
+			(void)json_object_set(failing, name, episode);
+	mem_free(routes);
+}
+
 void
 finding_begin(struct finding_scene *s, const json_t *status)
 {
-	const json_t	*list = json_object_get(status, "mailboxes");
-	json_t		*m;
-	size_t		 i;
+	json_t	*j;
+	size_t	 i;
 
 	s->now_ms = member_wall_ms(status, "now");
 	s->mailboxes = json_object();
-	json_array_foreach(list, i, m)
-		(void)json_object_set(s->mailboxes, member_text(m, "mailbox"),
-		    m);
+	s->failing = json_object();
+	json_array_foreach(json_object_get(status, "mailboxes"), i, j)
+		(void)json_object_set(s->mailboxes, member_text(j, "mailbox"),
+		    j);
+	json_array_foreach(json_object_get(status, "episodes"), i, j)
+		index_episode(s->failing, j);
 }
 
 void
 finding_end(struct finding_scene *s)
 {
 	json_decref(s->mailboxes);
-	s->mailboxes = NULL;
+	json_decref(s->failing);
+	s->mailboxes = s->failing = NULL;
+}
+
+/*
+ * Of several episodes that cover a route the monitor tells the widest; one
+ * that fails says more than one that is ending or only blind.
+ */
+static const json_t *
+worst_episode(const struct finding_scene *s, const json_t *route)
+{
+	const json_t	*told = member_object(route, "episode"), *failing;
+
+	failing = member_object(s->failing, member_text(route, "route"));
+	if (failing == NULL || (is(told, "state", "failing") &&
+	    !is(told, "class", "blind")))
+		return (told);
+	return (failing);
 }
 
 static void
@@ -455,7 +516,7 @@ view_route(const struct finding_scene *s, const json_t *route,
 		.route = route,
 		.mailbox = member_object(s->mailboxes,
 		    member_text(route, "mailbox")),
-		.episode = member_object(route, "episode"),
+		.episode = worst_episode(s, route),
 		.current = member_object(route, "current"),
 		.pending = member_object(route, "oldest_pending"),
 		.last = member_object(route, "last"),

@@ -31,6 +31,7 @@ struct finding {
 struct finding_scene {
 	int64_t	 now_ms;	/* wall: the daemon's */
 	json_t	*mailboxes;	/* owned; by name */
+	json_t	*failing;	/* owned; episodes by names of routes */
 };
 
 void	 finding_begin(struct finding_scene *, const json_t *status);

@@ -195,6 +195,30 @@ an_episode_that_fails_is_critical_with_the_server_s_words(void **state)
 }
 
 static void
+of_two_episodes_the_one_that_fails_counts(void **state)
+{
+	struct finding_scene	 scene;
+	struct finding		 f;
+	json_t			*s = status_of(changed(good_route,
+				    EPISODE("accepting", "network", "") "}"),
+				    load(good_mailbox));
+	json_t			*route = json_array_get(json_object_get(s,
+				    "routes"), 0);
+
+	(void)state;
+	json_object_set_new(s, "episodes", load("[{'state': 'failing', 'class':"
+	    " 'policy', 'routes': 'in out', 'code': 550, 'last_reply': 'no'},"
+	    " {'state': 'failing', 'class': 'blind', 'routes': 'out'},"
+	    " {'state': 'suspect', 'class': 'other', 'routes': 'out'}]"));
+	finding_begin(&scene, s);
+	finding_route(&scene, route, &f);
+	assert_int_equal(f.level, LEVEL_CRITICAL);
+	assert_string_equal(f.text, "failing: 550 no (policy)");
+	finding_end(&scene);
+	json_decref(s);
+}
+
+static void
 a_monitor_that_cannot_look_is_unknown_never_critical(void **state)
 {
 	static const struct row	rows[] = {
@@ -206,9 +230,23 @@ a_monitor_that_cannot_look_is_unknown_never_critical(void **state)
 		{ PENDING("11:00:00"), "{'state': 'blind', 'reason': ''}",
 		    LEVEL_UNKNOWN, "blind",
 		    "mailbox box cannot be looked at: no reason is known" },
+		/* The mailbox for bounces, perhaps. */
 		{ EPISODE("failing", "blind", ", 'code': 0, 'last_reply':"
-		    " 'login: NO'") "}", "{}", LEVEL_UNKNOWN, "blind",
-		    "cannot look since 11:40:00 UTC: login: NO (blind)" },
+		    " 'login: NO', 'scope': 'mailbox return'") "}", "{}",
+		    LEVEL_UNKNOWN, "blind", "mailbox return: cannot look since "
+		    "11:40:00 UTC: login: NO (blind)" },
+		/* Our login is refused: the server is not to blame. */
+		{ EPISODE("failing", "blind", ", 'code': 535, 'enhanced':"
+		    " '5.7.8', 'last_reply': 'no', 'scope': 'system mx'") ","
+		    CURRENT("waiting", "2") "}", "{}", LEVEL_UNKNOWN, "blind",
+		    "system mx: cannot look since 11:40:00 UTC: 535 5.7.8 no "
+		    "(blind)" },
+		/* What the server says is known, whoever sees the mailbox. */
+		{ EPISODE("failing", "blind", ", 'scope': 'mailbox box'") ","
+		    CURRENT("sending", "1") "}", "{'state': 'blind'}",
+		    LEVEL_WARNING, "deferred", "deferred since 11:55:00 UTC, "
+		    "1 try: certificate is for wrong.example, not for "
+		    "mail.example (tls)" },
 		{ "{'last': {'outcome': 'blind', 'finished_at':"
 		    " '2026-01-31T11:59:00.000Z'}}", "{}", LEVEL_UNKNOWN,
 		    "blind", "the last probe could not be looked for "
@@ -632,6 +670,7 @@ main(void)
 		cmocka_unit_test(a_route_that_delivers_is_ok),
 		cmocka_unit_test(a_paused_route_is_ok_and_says_so),
 		cmocka_unit_test(an_episode_that_fails_is_critical_with_the_server_s_words),
+		cmocka_unit_test(of_two_episodes_the_one_that_fails_counts),
 		cmocka_unit_test(a_monitor_that_cannot_look_is_unknown_never_critical),
 		cmocka_unit_test(a_probe_that_ended_badly_is_critical_before_there_is_an_episode),
 		cmocka_unit_test(a_deferred_probe_warns_and_tells_when_it_is_tried_again),
