@@ -391,7 +391,8 @@ insert(struct lookup_hosts *out, const char *name, unsigned preference)
 	memmove(&out->list[at + 1], &out->list[at],
 	    (out->count - at) * sizeof out->list[0]);
 	out->list[at].preference = preference;
-	text_copy(out->list[at].name, sizeof out->list[at].name, name);
+	text_clean(out->list[at].name, sizeof out->list[at].name, name,
+	    strlen(name));
 	out->count++;
 }
 

@@ -273,16 +273,15 @@ body_turn(struct smtp_session *s, struct body *b)
 	};
 	int		n;
 
-	n = poll(p, 2, poll_ms(left));
-	if (n < 0)
-		return (errno == EINTR ? 0 :
-		    library_failed(s, "cannot be waited for"));
-	if (n == 0 && left > 0)
-		return (0);
-	if (n == 0)
+	if (left <= 0)
 		return (full ? smtp_end_transport(s, TRANSPORT_TIMEOUT,
 		    "timed out: the server does not read") :
 		    library_silent(s));
+	n = poll(p, 2, poll_ms(left));
+	if (n == 0 || (n < 0 && errno == EINTR))
+		return (0);
+	if (n < 0)
+		return (library_failed(s, "cannot be waited for"));
 	if ((p[0].revents & ~POLLOUT) != 0 && listen_early(s) != 0)
 		return (-1);
 	if (p[1].revents != 0)

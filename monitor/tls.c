@@ -46,6 +46,8 @@ context_new(const char *ca_file)
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	/* A flood of records without data must not hold SSL_read(). */
+	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	if (*ca_file == '\0' ? SSL_CTX_set_default_verify_paths(ctx) == 1 :
 	    SSL_CTX_load_verify_locations(ctx, ca_file, NULL) == 1)
 		return (ctx);
@@ -121,24 +123,22 @@ bare_host(char *dst, size_t size, const char *host)
 		dst[n - 1] = '\0';
 }
 
-static void
+/* False for a name that TLS cannot ask for; it may come from an MX record. */
+static bool
 expect_name(SSL *ssl, const char *host)
 {
 	X509_VERIFY_PARAM	*param = SSL_get0_param(ssl);
 	char			 sni[256];
 
-	if (is_literal(host)) {
-		X509_VERIFY_PARAM_set1_ip_asc(param, host);
-		return;
-	}
+	if (is_literal(host))
+		return (X509_VERIFY_PARAM_set1_ip_asc(param, host) == 1);
 	X509_VERIFY_PARAM_set_hostflags(param,
 	    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
 	/* SSL_set_tlsext_host_name(), whose macro casts const away */
 	text_copy(sni, sizeof sni, host);
-	if (SSL_set1_host(ssl, host) != 1 ||
+	return (*host != '\0' && SSL_set1_host(ssl, host) == 1 &&
 	    SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME,
-	    TLSEXT_NAMETYPE_host_name, sni) != 1)
-		panic("SSL_set1_host");
+	    TLSEXT_NAMETYPE_host_name, sni) == 1);
 }
 
 SSL *
@@ -158,7 +158,12 @@ tls_client(int fd, const char *host, const char *ca_file, char *reason_r)
 		panic("SSL_new");
 	SSL_CTX_free(ctx);
 	bare_host(name, sizeof name, host);
-	expect_name(ssl, name);
+	if (!expect_name(ssl, name)) {
+		text_copy(reason_r, TRANSPORT_REASON,
+		    "TLS cannot be asked for such a name");
+		SSL_free(ssl);
+		return (NULL);
+	}
 	SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
 	SSL_set_connect_state(ssl);
 	return (ssl);

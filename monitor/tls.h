@@ -17,7 +17,7 @@
  * A client session for host on fd, verifying by ca_file ("": the system's
  * store), ready for SSL_connect().  ca_file is read once and again when the
  * file changes.  Thread-safe.  NULL with reason_r[TRANSPORT_REASON] set when
- * ca_file cannot be read.
+ * ca_file cannot be read or the name is none.
  *
  * The handshake itself succeeds whatever the certificate is: OpenSSL drops
  * the certificate of a handshake that it fails, and then nobody can say what

@@ -89,7 +89,13 @@ fail_errno(struct transport *t)
 	return (fail(t, error, reason));
 }
 
-/* Waits until the deadline; > 0: ready, 0: too late. */
+static bool
+is_past(int64_t deadline_boot_ms)
+{
+	return (clock_boot_ms() >= deadline_boot_ms);
+}
+
+/* Waits until the deadline, and looks once when it is past; 0: too late. */
 static int
 wait_fd(int fd, short events, int64_t deadline_boot_ms)
 {
@@ -97,16 +103,16 @@ wait_fd(int fd, short events, int64_t deadline_boot_ms)
 	int64_t		left;
 	int		n;
 
-	for (;;) {
+	do {
 		left = deadline_boot_ms - clock_boot_ms();
-		if (left <= 0)
-			return (poll(&p, 1, 0) > 0);
-		n = poll(&p, 1, left > INT_MAX ? INT_MAX : (int)left);
+		n = poll(&p, 1, left > INT_MAX ? INT_MAX :
+		    left > 0 ? (int)left : 0);
 		if (n > 0)
 			return (1);
 		if (n < 0 && errno != EINTR)
 			panic("poll: %s", strerror(errno));
-	}
+	} while (!is_past(deadline_boot_ms));
+	return (0);
 }
 
 /* Connecting */
@@ -270,7 +276,8 @@ handshake(struct transport *t, int64_t deadline_boot_ms)
 		if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_WANT_WRITE)
 			return (fail_handshake(t, e));
 		events = e == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
-		if (wait_fd(t->fd, events, deadline_boot_ms) == 0)
+		if (is_past(deadline_boot_ms) ||
+		    wait_fd(t->fd, events, deadline_boot_ms) == 0)
 			return (fail(t, TRANSPORT_TIMEOUT,
 			    "timed out in the TLS handshake"));
 	}
@@ -488,7 +495,8 @@ transport_read(struct transport *t, void *buf, size_t size)
 	ptrdiff_t	n;
 
 	while ((n = transport_try_read(t, buf, size)) == 0)
-		if (wait_fd(t->fd, t->read_wants, t->deadline_boot_ms) == 0)
+		if (is_past(t->deadline_boot_ms) || wait_fd(t->fd,
+		    t->read_wants, t->deadline_boot_ms) == 0)
 			return (fail(t, TRANSPORT_TIMEOUT,
 			    "timed out waiting for the server"));
 	return (n == -1 && t->error == TRANSPORT_EOF ? 0 : n);
@@ -504,7 +512,8 @@ transport_write(struct transport *t, const void *buf, size_t size)
 	while ((n = transport_try_write(t, buf, size)) == 0) {
 		if (t->write_broken)
 			return ((ptrdiff_t)size);
-		if (wait_fd(t->fd, t->write_wants, t->deadline_boot_ms) == 0)
+		if (is_past(t->deadline_boot_ms) || wait_fd(t->fd,
+		    t->write_wants, t->deadline_boot_ms) == 0)
 			return (fail(t, TRANSPORT_TIMEOUT,
 			    "timed out: the server does not read"));
 	}
