@@ -28,9 +28,10 @@ sys.dont_write_bytecode = True
 import smtp_script                      # noqa: E402
 from certificates import Certificates   # noqa: E402
 
-DEADLINE_MS = 6000
-BASE = {'helo': 'probe.example.org', 'connect_timeout_ms': 1500, 'timeout_ms': 1500,
-        'dot_timeout_ms': 1500, 'deadline_ms': DEADLINE_MS, 'repeat': 2, 'wait': 20000}
+BASE = {'helo': 'probe.example.org', 'connect_timeout_ms': 5000, 'timeout_ms': 5000,
+        'dot_timeout_ms': 5000, 'deadline_ms': 20000, 'repeat': 2, 'wait': 30000}
+# Where the time is to run out: soon.  Elsewhere a busy machine gets its time.
+SOON = {'connect_timeout_ms': 1500, 'timeout_ms': 1500, 'dot_timeout_ms': 1500, 'deadline_ms': 6000}
 PLAIN, OPPORTUNISTIC, STARTTLS, IMPLICIT = range(4)
 RSS_KB = 64 * 1024
 RSS_SANITIZED_KB = 512 * 1024
@@ -256,7 +257,7 @@ DOMAINS = [
      'temporary dns lookup blind=1'),
     ('SERVFAIL for IPv4 only, no IPv6', {'h.test': {A: SERVFAIL}}, {}, {'host': 'h.test'},
      'temporary dns lookup blind=1'),
-    ('a silent resolver', {'d.test': None}, {}, MX_ONLY, 'temporary dns lookup blind=1'),
+    ('a silent resolver', {'d.test': None}, {}, dict(MX_ONLY, connect_timeout_ms=1000), 'temporary dns lookup blind=1'),
     ('two addresses, the first refuses', {'h.test': [('A', '127.0.0.2'), ('A', '127.0.0.1')]},
      {1: {}, 2: None}, {'host': 'h.test'}, 'success accepted dot host=h.test'),
     ('two addresses, the first is a black hole', {'h.test': [('A', '127.0.0.2'), ('A', '127.0.0.1')]},
@@ -399,7 +400,7 @@ NETWORK = [
      'temporary dns lookup blind=0 has=does not exist'),
     ('a resolver that fails', {'host': 'mail.example', 'resolver': '%servfail'},
      'temporary dns lookup blind=1'),
-    ('a silent resolver', {'host': 'mail.example', 'resolver': '%silent'},
+    ('a silent resolver', {'host': 'mail.example', 'resolver': '%silent', 'connect_timeout_ms': 1000},
      'temporary dns lookup blind=1 has=in time'),
     ('a source address that is not ours', {'source_address': '192.0.2.1'},
      'temporary other connect blind=1 has=source address'),
@@ -480,9 +481,9 @@ class Player:
             os.symlink(getattr(self.certificates.good, end),
                        os.path.join(self.tlsdir, 'good.' + end))
 
-    def drive(self, options):
+    def drive(self, options, soon):
         """Outcomes as dictionaries, the sender's costs, what it said on stderr."""
-        o = dict(BASE, ca_file=self.certificates.ca)
+        o = BASE | {'ca_file': self.certificates.ca} | (SOON if soon else {})
         o.update(options)
         for k, v in o.items():
             if isinstance(v, str) and v.startswith('%'):
@@ -498,7 +499,7 @@ class Player:
 
     def check(self, options, expect):
         """'' or what is wrong."""
-        o, outcomes, costs, p = self.drive(options)
+        o, outcomes, costs, p = self.drive(options, ' network ' in expect or 'uncertain ' in expect)
         err = p.stderr.decode('utf-8', 'replace')
         if p.returncode != 0 or err:
             return 'status %d %s %s' % (p.returncode, p.stdout.decode()[-300:], err[-1500:])
