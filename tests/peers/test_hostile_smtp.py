@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays every misbehaving server of tests/kit against one mailflow-sender.
 
-    test_hostile_smtp.py [--build DIR] [--jobs N] [NAME ...]
+    test_hostile_smtp.py [--build DIR] [--jobs N] [--seed N] [NAME ...]
 
 Each scenario must end in the outcome that its row names, within the deadline,
 twice in a row from the same process, which must then end well and must not
@@ -10,6 +10,7 @@ have grown.  Prints a line per scenario and "N passed, N failed".
 import argparse
 import json
 import os
+import random
 import socket
 import ssl
 import struct
@@ -367,6 +368,51 @@ def silent_quit(c):
     time.sleep(5)
 
 
+SHREDS = [b'250 ok\r\n', b'250-ok\r\n', b'220 x\r\n', b'354 go\r\n', b'334 VXNlcg==\r\n', b'235 ok\r\n',
+          b'421 4.3.2 bye\r\n', b'452 4.3.1 full\r\n', b'550 5.7.1 no\r\n', b'250 AUTH PLAIN LOGIN\r\n',
+          b'250-SIZE 1\r\n', b'250-DSN\r\n', b'250-STARTTLS\r\n', b'xx\r\n', b'\r\n', b'\n', b'\0\0\0', b'2', b'250',
+          b'999 x\r\n', b'250 ' + b'a' * 3000 + b'\r\n', b'\xff\xfe\r\n', b'250 2.0.0 Ok: queued as ' + b'Q' * 200 + b'\r\n']
+
+
+def chaos(seed):
+    """Each connection is another mess; most steps get the right reply, so that
+    the later ones are reached too."""
+    rng, lock = random.Random(seed), threading.Lock()
+
+    def play(c):
+        with lock:
+            r = random.Random(rng.random())
+        right = [b'220 x\r\n', b'250-x\r\n250 AUTH PLAIN\r\n', b'235 ok\r\n', b'250 ok\r\n', b'250 ok\r\n',
+                 b'354 go\r\n', b'250 ok\r\n', b'221 x\r\n']
+        for reply in right:
+            if r.random() < 0.15:
+                reply = b''.join(r.choice(SHREDS) for _ in range(r.randint(1, 4)))
+            piece = r.choice([1, 3, 5000]) if len(reply) < 100 else 5000
+            for i in range(0, len(reply), piece):
+                c.sendall(reply[i:i + piece])
+            if r.random() < 0.05:
+                return rst(c) if r.random() < 0.5 else None
+            if not c.recv(65536):
+                return None
+    return play
+
+
+def in_chaos(player, seed, options):
+    """Any outcome will do, if there is one each time, in time."""
+    server = Raw(chaos(seed))
+    try:
+        o, outcomes, costs, p = player.drive(dict(options, port=server.port), True)
+    finally:
+        server.stop()
+    if p.returncode != 0 or p.stderr:
+        return 'status %d %s' % (p.returncode, p.stderr.decode('utf-8', 'replace')[-1500:])
+    if len(outcomes) != o['repeat']:
+        return '%d outcomes' % len(outcomes)
+    late = [x for x in outcomes if int(x['took_ms']) > o['deadline_ms'] + 1500]
+    odd = [x for x in outcomes if (x['accepted'] == '1') != (x['verdict'] == 'success')]
+    return str(late or odd or '')
+
+
 RAW = [
     ('552 while the message is sent', refuse_within, {'size': 9000000},
      'permanent size dot code=552'),
@@ -647,6 +693,9 @@ def from_kit():
         yield ('script ' + name, scripted, script, dict(SLOW.get(name, {}), repeat=1 if name in SLOW else repeat), expect)
 
 
+SEED = None
+
+
 def scenarios():
     for name, options, expect in HOSTILE:
         more = ' '.join('%s=%s' % kv for kv in options.items() if kv[0] != 'secret')
@@ -656,6 +705,10 @@ def scenarios():
         yield ('own ' + name, scripted, script, options, expect)
     for name, play, options, expect in RAW:
         yield ('raw ' + name, raw, play, options, expect)
+    for login in ({}, LOGIN):
+        seed = random.SystemRandom().randrange(1 << 30) if SEED is None else SEED
+        yield ('chaos seed %d%s' % (seed, ' login' if login else ''), in_chaos, seed,
+               dict(login, repeat=150, timeout_ms=150, dot_timeout_ms=150, deadline_ms=1000))
     for certificate, mode, options, expect in TLS_ROWS:
         yield ('tls %s mode %d %s' % (certificate, mode, 'login' if 'user' in options else ''),
                tls_row, certificate, mode, options, expect)
@@ -666,11 +719,14 @@ def scenarios():
 
 
 def main():
+    global SEED
     ap = argparse.ArgumentParser()
+    ap.add_argument('--seed', type=int, help='for the random server; else a new one each time')
     ap.add_argument('--build', default=os.environ.get('MAILFLOW_BUILD', '.'))
     ap.add_argument('--jobs', type=int, default=6)
     ap.add_argument('names', nargs='*')
     a = ap.parse_args()
+    SEED = a.seed
     chosen = [s for s in scenarios() if not a.names or any(n in s[0] for n in a.names)]
     failed = 0
     with tempfile.TemporaryDirectory(prefix='mf-hostile-') as scratch:
