@@ -222,7 +222,7 @@ do_mailbox(struct driver *d, uint32_t id, char *rest)
 		.froms = "probe@example.org", .poll_ms = 60000,
 		.idle = true, .burst_ms = 2000,
 	};
-	char	*word, *equals, *save = NULL;
+	char	*word, *equals, *save = NULL, secret[256];
 
 	text_copy(f.name, sizeof f.name, "box");
 	if (id < BOXES && d->secrets[id] == NULL)
@@ -233,9 +233,10 @@ do_mailbox(struct driver *d, uint32_t id, char *rest)
 			continue;
 		*equals = '\0';
 		if (strcmp(word, "secret") == 0 && id < BOXES) {
+			set_text(secret, sizeof secret, equals + 1, false);
 			mem_free(d->secrets[id]);
-			d->secrets[id] = equals[1] != '\0' ?
-			    mem_strdup(equals + 1) : NULL;
+			d->secrets[id] = secret[0] != '\0' ?
+			    mem_strdup(secret) : NULL;
 		} else
 			set(&f, word, equals + 1);
 	}
@@ -309,8 +310,6 @@ do_cpu(const struct driver *d)
 	unsigned long	 user = 0, system = 0;
 	FILE		*f;
 
-	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)d->pid);
-	(void)path;
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)d->pid);
 	if ((f = fopen(path, "re")) == NULL)
 		return;

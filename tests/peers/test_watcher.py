@@ -1,0 +1,474 @@
+#!/usr/bin/env python3
+"""The watcher alone on a real Dovecot: what it finds, when, and what it leaves."""
+import os
+import re
+import smtplib
+import statistics
+import sys
+import time
+import unittest
+
+from harness import (TOP, BlackHole, Certificates, Dovecot, Scratch, main, wait_for)
+from watching import Watching, probe
+
+sys.path.insert(0, os.path.join(TOP, 'tests', 'kit'))
+import imap_script      # noqa: E402
+
+CANARY = 'canary@mail.test'
+PASSWORD = 'pa55 "word\\'
+
+
+class WatcherCase(unittest.TestCase):
+    """One Dovecot for the class; a mailbox and a watcher new for each test."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = Scratch()
+        cls.certificates = Certificates(cls.scratch.directory('certificates'))
+        cls.users = 0
+        names = ['u%d@mail.test' % n for n in range(40)]
+        cls.dovecot = Dovecot(cls.scratch, {name: PASSWORD for name in names},
+                              cls.certificates.good)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.stop_all()
+        cls.scratch.close()
+
+    def setUp(self):
+        cls = type(self)
+        self.user = 'u%d@mail.test' % cls.users
+        cls.users += 1
+        self.watchers = 0
+        self.watching = self.start()
+
+    def start(self):
+        self.watchers += 1
+        watching = Watching(self.scratch.sub('watcher', '%s-%d' % (self.id(), self.watchers)))
+        self.addCleanup(self.stop, watching)
+        return watching
+
+    def stop(self, watching):
+        if watching.process.poll() is not None:
+            return
+        end = watching.stop()
+        self.assertEqual((end.get('status'), end.get('signal')), ('0', '0'), watching.errors())
+        self.assertNotRegex(watching.errors(), 'Sanitizer|runtime error|panic')
+
+    def watch(self, watching=None, number=1, good=True, **settings):
+        settings.setdefault('port', self.dovecot.imap_port)
+        settings.setdefault('user', self.user)
+        settings.setdefault('secret', PASSWORD.replace(' ', '%20'))
+        watching = watching or self.watching
+        watching.mailbox(number, **settings)
+        if good:
+            watching.good(number)
+
+    def deliver(self, text, sender='probe@example.org'):
+        with smtplib.LMTP(self.dovecot.lmtp) as lmtp:
+            lmtp.sendmail(sender, [self.user], text)
+
+    def delivered_ms(self):
+        return self.dovecot.deliveries(self.user)[-1].at * 1000
+
+    def clean(self, found):
+        self.watching.say('clean', found['id'], found['folder'], found['uidvalidity'],
+                          found['uid'], found['token'])
+
+    def left(self, folder='INBOX'):
+        return len(self.dovecot.messages(self.user, folder))
+
+    def wait_left(self, count, folder='INBOX'):
+        wait_for('%d are left in %s' % (count, folder),
+                 lambda: self.left(folder) == count, within=8, every=0.1)
+
+
+class Seeing(WatcherCase):
+    def test_an_expected_probe_is_stamped_within_milliseconds_of_its_delivery(self):
+        self.watch()
+        errors = []
+        for _ in range(15):
+            token = self.watching.token()
+            self.deliver(probe(token))
+            self.watching.say('expect', 1, token)
+            found = self.watching.arrival(token)
+            errors.append(int(found['seen']) - self.delivered_ms())
+            self.assertEqual(found['is_probe'], '1')
+        self.assertLess(statistics.median(errors), 15, errors)
+        self.assertGreaterEqual(min(errors), -2, errors)
+
+    def test_a_probe_that_comes_during_the_burst_is_seen_soon(self):
+        self.watch()
+        token = self.watching.token()
+        self.watching.say('expect', 1, token)
+        time.sleep(0.25)
+        self.deliver(probe(token))
+        found = self.watching.arrival(token)
+        self.assertLess(int(found['seen']) - self.delivered_ms(), 400)
+
+    def test_one_that_nobody_expects_is_seen_by_idle(self):
+        self.watch()
+        token = self.watching.token()
+        self.deliver(probe(token))
+        found = self.watching.arrival(token)
+        self.assertLess(int(found['seen']) - self.delivered_ms(), 1500)
+        self.assertGreater(int(found['internal_ms']), self.delivered_ms() - 2000)
+
+    def test_without_idle_the_poll_finds_it(self):
+        self.watch(idle=False, poll_ms=700)
+        token = self.watching.token()
+        self.deliver(probe(token))
+        found = self.watching.arrival(token, within=4)
+        self.assertLess(int(found['seen']) - self.delivered_ms(), 1500)
+        self.assertGreater(int(found['last_look']), 0)
+
+    def test_what_lies_in_junk_is_found_and_said_to_be_there(self):
+        self.scratch.write('%s/.dovecot.sieve' % os.path.relpath(
+            self.dovecot.home(self.user), self.scratch.path),
+            'require "fileinto"; fileinto "Junk";\n')
+        self.watch(junk='auto')
+        token = self.watching.token()
+        self.watching.say('expect', 1, token)
+        self.deliver(probe(token))
+        found = self.watching.arrival(token, within=5)
+        self.assertEqual((found['folder'], found['junk']), ('Junk', '1'))
+        self.clean(found)
+        self.wait_left(0, 'Junk')
+        # And it goes on in INBOX.
+        os.remove(os.path.join(self.dovecot.home(self.user), '.dovecot.sieve'))
+        token = self.watching.token()
+        self.deliver(probe(token))
+        self.assertEqual(self.watching.arrival(token)['folder'], 'INBOX')
+
+    def test_mail_that_came_before_the_first_start_is_reported(self):
+        token = self.watching.token()
+        self.deliver(probe(token))
+        self.watch()
+        self.assertEqual(self.watching.arrival(token)['uid'], '1')
+
+    def test_after_a_restart_what_came_meanwhile_is_reported_once(self):
+        self.watch()
+        first = self.watching.token()
+        self.deliver(probe(first))
+        self.watching.arrival(first)
+        mark = self.watching.wait('a mark', lambda line: line.kind == 'mark' and line['uid'] == '1')
+        self.stop(self.watching)
+        again = self.start()
+        second = again.token()
+        self.deliver(probe(second))
+        self.watch(again, marks=[('INBOX', mark['uidvalidity'], mark['uid'])])
+        self.assertEqual(again.arrival(second)['uid'], '2')
+        self.assertEqual(again.count('arrival'), 1)
+        marks = again.all('mark')
+        self.assertEqual(marks[-1]['uid'], '2')
+        # Never a mark before the arrivals it covers.
+        order = [line.kind for line in again.lines if line.kind in ('mark', 'arrival')]
+        self.assertEqual(order, ['arrival', 'mark'])
+
+    def test_a_duplicate_is_another_arrival(self):
+        self.watch()
+        token = self.watching.token()
+        for _ in range(2):
+            self.deliver(probe(token))
+        wait_for('two arrivals', lambda: self.watching.count('arrival', token=token) == 2)
+        self.assertEqual({found['uid'] for found in self.watching.all('arrival')}, {'1', '2'})
+
+    def test_a_token_that_only_the_body_still_carries_is_found(self):
+        self.watch()
+        token = self.watching.token()
+        self.watching.say('expect', 1, token)
+        self.deliver(probe(token, drop=('X-Mailflow-Probe', 'Message-ID'), subject='wrapped'))
+        self.assertEqual(self.watching.arrival(token)['is_probe'], '1')
+
+    def test_forged_and_foreign_tokens_are_counted_and_ignored(self):
+        self.watch(poll_ms=1000)
+        token = self.watching.token(2)          # of another mailbox
+        self.deliver(probe(token))
+        look = self.watching.wait('it is counted', lambda line: line.kind == 'look'
+                                  and line['ignored'] == '1')
+        self.assertEqual(look['state'], 'good')
+        self.assertEqual(self.watching.count('arrival'), 0)
+
+    def test_a_full_mailbox_costs_no_more_than_an_empty_one(self):
+        maildir = self.dovecot.maildir(self.user)
+        session = self.dovecot.connect(self.user)
+        session.select('INBOX')
+        session.logout()
+        text = probe('mf1' + 'x' * 33).replace('\r\n', '\n')
+        owner = os.stat(maildir)
+        for n in range(10000):
+            path = os.path.join(maildir, 'cur', '%d.M%dP1.old:2,S' % (1700000000 + n, n))
+            with open(path, 'w') as f:
+                f.write(text)
+            os.chown(path, owner.st_uid, owner.st_gid)
+        session = self.dovecot.connect(self.user)
+        session.select('INBOX')                 # Dovecot's own index is its business
+        session.logout()
+        before = self.watching.cpu_ms()
+        self.watch(connect_timeout_ms=20000, timeout_ms=20000)
+        token = self.watching.token()
+        self.deliver(probe(token))
+        self.watching.say('expect', 1, token)
+        self.assertEqual(self.watching.arrival(token)['uid'], '10001')
+        self.assertLessEqual(self.watching.cpu_ms() - before, 300)
+
+
+class Cleaning(WatcherCase):
+    def test_the_probe_is_removed_and_nothing_else(self):
+        self.watch()
+        token = self.watching.token()
+        quoting = [
+            probe(token, sender='human@example.net'),
+            probe(token, headers=[('In-Reply-To', '<%s@example.org>' % token)]),
+            probe(token, subject='Re: Mail flow test ' + token),
+            probe(token, subject='Fwd: Mail flow test ' + token, drop=('X-Mailflow-Probe',)),
+            probe(token, headers=[('Auto-Submitted', 'auto-replied')], drop=('Auto-Submitted',)),
+            probe(token, headers=[('Content-Type', 'multipart/report; boundary=x')],
+                  drop=('Content-Type',)),
+        ]
+        for text in quoting + [probe(token)]:
+            self.deliver(text)
+        wait_for('all are told', lambda: self.watching.count('arrival', token=token) == 7)
+        found = self.watching.all('arrival')
+        self.assertEqual(sorted(line['is_probe'] for line in found), ['0'] * 6 + ['1'])
+        for line in found:                      # even when told to remove them all
+            self.clean(line)
+        self.wait_left(6)
+        time.sleep(0.5)
+        self.assertEqual(self.left(), 6)
+
+    def test_a_mail_with_another_token_at_that_uid_stays(self):
+        self.watch()
+        token, other = self.watching.token(), self.watching.token()
+        self.deliver(probe(token))
+        found = self.watching.arrival(token)
+        self.watching.say('clean', 1, 'INBOX', found['uidvalidity'], found['uid'], other)
+        self.watching.say('clean', 1, 'INBOX', int(found['uidvalidity']) + 1, found['uid'], token)
+        self.watching.say('clean', 1, 'Nowhere', found['uidvalidity'], found['uid'], token)
+        time.sleep(1.5)
+        self.assertEqual(self.left(), 1)
+        self.clean(found)
+        self.wait_left(0)
+
+    def test_many_are_removed_together(self):
+        self.watch()
+        tokens = [self.watching.token() for _ in range(50)]
+        for token in tokens:
+            self.deliver(probe(token))
+        for token in tokens:
+            self.clean(self.watching.arrival(token))
+        self.wait_left(0)
+
+    def test_trash_means_moved_not_gone(self):
+        session = self.dovecot.connect(self.user)
+        session.create('Trash')
+        session.logout()
+        self.watch(expunge='trash')
+        token = self.watching.token()
+        self.deliver(probe(token))
+        self.clean(self.watching.arrival(token))
+        self.wait_left(0)
+        self.wait_left(1, 'Trash')
+
+    def test_looking_sets_no_flag(self):
+        self.watch()
+        token = self.watching.token()
+        self.deliver(probe(token, drop=('X-Mailflow-Probe', 'Message-ID'), subject='x'))
+        self.watching.arrival(token)
+        session = self.dovecot.connect(self.user)
+        session.select('INBOX', readonly=True)
+        flags = session.uid('FETCH', '1', '(FLAGS)')[1][0]
+        session.logout()
+        self.assertNotIn(b'Seen', flags)
+
+
+class Connecting(WatcherCase):
+    def test_tls_is_verified_by_name_and_authority(self):
+        ca = self.certificates.ca
+        for number, (tls, port) in enumerate((('starttls', self.dovecot.imap_port),
+                                              ('implicit', self.dovecot.imaps_port)), 1):
+            self.watch(number=number, tls=tls, port=port, host='localhost', ca_file=ca,
+                       insecure_auth=False)
+        self.watch(number=3, tls='implicit', port=self.dovecot.imaps_port, host='localhost',
+                   insecure_auth=False, good=False)
+        blind = self.watching.blind(3)
+        self.assertEqual(blind['class'], 'tls')
+        self.assertEqual(self.watching.count('look', id=3, state='good'), 0)
+
+    def test_no_password_without_tls_unless_told(self):
+        self.watch(insecure_auth=False, good=False)
+        blind = self.watching.blind()
+        self.assertEqual(blind['class'], 'tls')
+        self.assertFalse(self.dovecot.log_lines('Login: user=<%s>' % self.user))
+        self.watch(number=2, tls='opportunistic', host='localhost', insecure_auth=False,
+                   ca_file=self.certificates.ca)
+
+    def test_a_refused_password_is_tried_twice(self):
+        self.watch(secret='wrong', good=False)
+        first = self.watching.blind()
+        self.assertEqual(first['class'], 'auth')
+        second = self.watching.wait('the pause', lambda line: line.kind == 'look'
+                                    and int(line['retry_ms']) > 3000000)
+        self.assertEqual(second['class'], 'auth')
+        time.sleep(3)
+        self.assertEqual(len(self.dovecot.refused_logins(self.user)), 2)
+
+    def test_a_secret_that_the_monitor_cannot_give(self):
+        self.watch(secret='', good=False)
+        self.assertIn('no secret', self.watching.blind()['reason'])
+
+    def test_a_missing_folder_is_a_warning_and_no_blindness(self):
+        self.watch(folders='INBOX,Nowhere')
+        look = self.watching.wait('a warning', lambda line: line.kind == 'look' and line['warning'])
+        self.assertIn('Nowhere', look['warning'])
+        self.assertEqual(look['state'], 'good')
+
+    def test_a_missing_first_folder_is_blindness(self):
+        self.watch(folders='Nowhere', good=False)
+        self.assertEqual(self.watching.blind()['class'], 'other')
+
+    def test_folder_names_beyond_ascii(self):
+        session = self.dovecot.connect(self.user)
+        session.create('"Entw&APw-rfe"')
+        session.logout()
+        self.watch(folders='INBOX,Entwürfe')
+        mark = self.watching.wait('its mark', lambda line: line.kind == 'mark'
+                                  and line['folder'] == 'Entwürfe')
+        self.assertNotEqual(mark['uidvalidity'], '0')
+        self.assertFalse(self.watching.all('look')[-1]['warning'])
+
+    def test_a_server_that_does_not_answer_delays_nobody(self):
+        hole = BlackHole(self.scratch)
+        for number in range(10, 20):
+            self.watch(number=number, port=hole.port, good=False, connect_timeout_ms=3000)
+        began = time.monotonic()
+        self.watch(host='localhost')
+        self.assertLess(time.monotonic() - began, 1.5)
+        for number in range(10, 20):
+            self.assertEqual(self.watching.blind(number, within=40)['class'], 'network')
+
+    def test_a_forgotten_mailbox_is_left_alone(self):
+        self.watch(poll_ms=500)
+        self.watching.say('forget', 1)
+        time.sleep(1)
+        before = self.watching.count('look')
+        time.sleep(1.5)
+        self.assertEqual(self.watching.count('look'), before)
+        self.watch(number=1)
+
+
+class Scripted(WatcherCase):
+    """What Dovecot cannot be made to do."""
+
+    def serve(self, **script):
+        store = self.scratch.directory('store-' + self.id())
+        server = imap_script.Server(script=script, store=store).start()
+        self.addCleanup(server.stop)
+        self.store = store
+        return server
+
+    def put(self, text):
+        path = os.path.join(self.store, '.%d' % time.monotonic_ns())
+        with open(path, 'w', newline='') as f:
+            f.write(text)
+        os.rename(path, os.path.join(self.store, '%d.eml' % time.time_ns()))
+
+    def test_login_disabled_means_authenticate_plain(self):
+        for extra in ('', ' SASL-IR'):
+            server = self.serve(users={'user': 'a b'},
+                                capability='IMAP4rev1 IDLE LOGINDISABLED AUTH=PLAIN' + extra)
+            self.watch(number=1 + bool(extra), port=server.port, user='user', secret='a%20b')
+            said = '\n'.join(server.transcript)
+            self.assertIn('AUTHENTICATE PLAIN', said)
+            self.assertNotRegex(said, r'C: \S+ LOGIN ')
+
+    def test_login_disabled_without_plain_is_said(self):
+        server = self.serve(capability='IMAP4rev1 LOGINDISABLED')
+        self.watch(port=server.port, good=False)
+        self.assertIn('LOGIN', self.watching.blind()['reason'])
+        self.assertNotIn('LOGIN', '\n'.join(line for line in server.transcript if ' C: ' in line))
+
+    def test_a_server_that_is_busy_has_not_refused_the_password(self):
+        server = self.serve(hooks=[{'on': 'LOGIN', 'times': 3, 'instead': [
+            '{tag} NO [UNAVAILABLE] try again later']}])
+        self.watch(port=server.port, good=False)
+        self.assertNotEqual(self.watching.blind()['class'], 'auth')
+        self.watching.good(within=15)
+
+    def test_the_end_of_a_session_is_told_only_if_there_is_no_other(self):
+        server = self.serve()
+        self.watch(port=server.port)
+        server.event({'do': 'bye'})
+        wait_for('another session', lambda: server.n == 2)
+        time.sleep(1)
+        self.assertEqual(self.watching.count('look', state='blind'), 0)
+        server.stop()
+        server.event({'do': 'drop'})
+        self.assertIn('refused', self.watching.blind()['reason'])
+        again = imap_script.Server(port=server.port, store=self.store).start()
+        self.addCleanup(again.stop)
+        self.watching.good(since=len(self.watching.lines), within=10)
+
+    def test_silence_is_blindness_within_the_timeout(self):
+        server = self.serve(hooks=[{'on': 'NOOP', 'nth': 2, 'times': 1, 'silent': True}])
+        self.watch(port=server.port, poll_ms=500, timeout_ms=1000)
+        self.watching.blind(within=5)
+        self.watching.good(since=len(self.watching.lines), within=10)
+
+    def test_a_dead_connection_is_found_by_the_poll(self):
+        server = self.serve()
+        self.watch(port=server.port, poll_ms=1000, timeout_ms=1000)
+        time.sleep(0.3)
+        server.script['hooks'] = [{'on': '*', 'times': 0, 'silent': True}]
+        for conn in server.conns:               # deaf: reads no more
+            conn.put = lambda line: None
+        self.watching.blind(within=8)
+
+    def test_all_means_a_plain_expunge(self):
+        server = self.serve()
+        self.watch(port=server.port, expunge='all')
+        token = self.watching.token()
+        self.put(probe(token))
+        self.clean(self.watching.arrival(token))
+        wait_for('it is gone', lambda: not [name for name in os.listdir(self.store)
+                                            if name.endswith('.eml')])
+        self.assertRegex('\n'.join(server.transcript), r'C: \S+ EXPUNGE')
+
+    def test_without_uidplus_it_is_only_flagged(self):
+        server = self.serve(capability='IMAP4rev1 IDLE', no_uidplus=True)
+        self.watch(port=server.port)
+        token = self.watching.token()
+        self.put(probe(token))
+        self.clean(self.watching.arrival(token))
+        wait_for('it is flagged', lambda: 'STORE' in '\n'.join(server.transcript))
+        time.sleep(0.5)
+        self.assertNotIn('EXPUNGE', '\n'.join(server.transcript))
+
+    def test_gmail_gets_its_probes_in_the_trash(self):
+        server = self.serve(capability='IMAP4rev1 IDLE UIDPLUS MOVE X-GM-EXT-1 SPECIAL-USE')
+        os.mkdir(os.path.join(self.store, 'Trash'))
+        self.watch(port=server.port, expunge='auto')
+        token = self.watching.token()
+        self.put(probe(token))
+        self.clean(self.watching.arrival(token))
+        wait_for('it is moved', lambda: os.listdir(os.path.join(self.store, 'Trash'))
+                 or re.search(r'UID (MOVE|COPY)', '\n'.join(server.transcript)))
+        self.assertNotRegex('\n'.join(server.transcript), r'C: \S+ (UID )?EXPUNGE')
+
+    def test_no_more_round_trips_than_needed(self):
+        server = self.serve()
+        self.watch(port=server.port)
+        time.sleep(0.3)
+        before = len(server.transcript)
+        token = self.watching.token()
+        self.put(probe(token))
+        self.watching.say('expect', 1, token)
+        self.watching.arrival(token)
+        said = [line for line in server.transcript[before:] if ' C: ' in line]
+        self.assertLessEqual(len(said), 5, said)
+        self.assertEqual(sum('FETCH' in line for line in said), 1, said)
+        self.assertFalse(any('SEARCH' in line for line in server.transcript))
+
+
+if __name__ == '__main__':
+    main()
