@@ -119,7 +119,10 @@ break_runs(struct follow *f, const struct followed *but)
 	}
 }
 
-/* A session came further than where we were blind: login, or look-up. */
+/*
+ * A session came further than where we were blind: login, or look-up; or all
+ * the way, which is as far as one can come.
+ */
 static void
 sighted(struct follow *f, const struct route *r, const struct outcome *o,
     const struct step *s, int64_t now_ms)
@@ -131,7 +134,8 @@ sighted(struct follow *f, const struct route *r, const struct outcome *o,
 
 	TAILQ_FOREACH(fe, &f->episodes, entry)
 		if (fe->e.class == CLASS_BLIND &&
-		    fe->e.state != EPISODE_QUIET && o->stage > fe->e.stage &&
+		    fe->e.state != EPISODE_QUIET &&
+		    (o->stage > fe->e.stage || o->stage == STAGE_DOT) &&
 		    judge_speaks(fe->e.scope, r, o->host))
 			followed_move(f, fe, &see, now_ms);
 }
@@ -277,7 +281,17 @@ arrived(struct follow *f, struct followed *fe, const struct probe *p,
 	}
 	if (e->closed_by[0] == '\0')
 		text_copy(e->closed_by, sizeof e->closed_by, p->token);
+	if (e->origin != EPISODE_BY_ATTEMPT)
+		e->run_ms = p->accepted.wall_ms;
 	followed_move(f, fe, &s, now_ms);
+}
+
+/* Handed over before what has proved that it is over: no relapse. */
+static bool
+is_old_sign(const struct episode *e, const struct probe *p)
+{
+	return (e->state == EPISODE_QUIET && e->opened_ms != 0 &&
+	    p->accepted.wall_ms <= e->run_ms);
 }
 
 void
@@ -306,6 +320,8 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 	follow_begin(f, now_ms);
 	judge_age(r, &j);
 	fe = followed_find(f, &j, now_ms);
+	if (is_old_sign(&fe->e, p))
+		return;
 	followed_record(&fe->e, STAGE_DOT, p->code, p->enhanced, p->reply,
 	    p->host[0] != '\0' ? p->host : judge_system(r->server, ""));
 	followed_miss(f, fe, r, &s, now_ms);

@@ -30,10 +30,16 @@ sooner(int64_t a, int64_t b)
 	return (a == 0 || (b != 0 && b < a) ? b : a);
 }
 
+static bool
+is_news(const struct follow *f, const struct episode *e)
+{
+	return (f->started_ms != 0 && e->last_miss_ms >= f->started_ms);
+}
+
 /*
  * When this episode needs follow_tick(); 0: never by itself.  A doubt opens
- * by time only upon what was seen since the start: what a monitor that was
- * down remembers is no news.
+ * by time, and people are reminded, only upon what was seen since the start:
+ * what a monitor that was down remembers is no news.
  */
 static int64_t
 tick_at(const struct follow *f, const struct followed *fe)
@@ -45,12 +51,12 @@ tick_at(const struct follow *f, const struct followed *fe)
 	followed_limits(f, e, &lim);
 	switch (e->state) {
 	case EPISODE_SUSPECT:
-		if (e->misses >= lim.misses_to_fail &&
-		    f->started_ms != 0 && e->last_miss_ms >= f->started_ms)
+		if (e->misses >= lim.misses_to_fail && is_news(f, e))
 			at = sooner(at, e->first_miss_ms + lim.fail_for_ms);
 		break;
 	case EPISODE_FAILING:
-		at = sooner(at, e->remind_ms);
+		if (is_news(f, e))
+			at = sooner(at, e->remind_ms);
 		break;
 	case EPISODE_QUIET:
 		if (e->opened_ms != 0 && e->owed == 0 && !e->csv_done)

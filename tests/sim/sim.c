@@ -424,6 +424,10 @@ do_server(struct world *w, const struct story *s, const struct line *l,
 		{ "kills-late", SERVER_KILLS_LATE, 3 },
 	};
 
+	if (n == 3 && strcmp(words[2], "lucky") == 0) {
+		world_lucky(w, words[1]);
+		return;
+	}
 	for (size_t i = 0; n >= 3 && i < NITEMS(rows); i++)
 		if (strcmp(words[2], rows[i].word) == 0 && n == rows[i].words) {
 			world_server(w, words[1], rows[i].behaviour,

@@ -72,6 +72,8 @@ const struct config *world_config(const struct world *);
 /* server names a section of the configuration. */
 void	 world_server(struct world *, const char *server, enum behaviour,
 	    const char *stage, const char *reply);
+/* It takes one probe all the same. */
+void	 world_lucky(struct world *, const char *server);
 /* One recipient is answered so, whatever the server does; "": no more. */
 void	 world_recipient(struct world *, const char *address,
 	    const char *stage, const char *reply);

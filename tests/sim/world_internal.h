@@ -41,6 +41,7 @@ struct server_state {
 	enum behaviour		 behaviour;
 	enum stage		 stage;
 	char			 reply[256];
+	unsigned		 lucky;		/* probes it takes all the same */
 	uint64_t		 attempts;
 	struct server_state	*next;
 };

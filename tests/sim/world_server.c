@@ -41,6 +41,12 @@ world_server(struct world *w, const char *server, enum behaviour behaviour,
 	text_copy(s->reply, sizeof s->reply, reply);
 }
 
+void
+world_lucky(struct world *w, const char *server)
+{
+	world_server_of(w, server)->lucky++;
+}
+
 static struct recipient_state *
 recipient_of(struct world *w, const char *address)
 {
@@ -76,6 +82,8 @@ refusal(struct world *w, const struct event *e, enum stage *stage_r,
 	const struct recipient_state	*r = recipient_of(w, e->job.to);
 	const struct server_state	*s = e->server;
 
+	if (s->lucky > 0)
+		return (false);
 	if (s->behaviour == SERVER_ANSWERS && s->stage < STAGE_RCPT) {
 		*stage_r = s->stage;
 		*reply_r = s->reply;
@@ -349,6 +357,8 @@ dot_outcome(struct world *w, const struct event *e)
 		fill_reply(o, STAGE_DOT, reply);
 	else
 		fill_reply(o, STAGE_DOT, "250 2.0.0 Ok: queued");
+	if (e->server->lucky > 0 && !e->overtaken)
+		e->server->lucky--;
 	return (o);
 }
 

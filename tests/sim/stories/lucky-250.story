@@ -9,11 +9,11 @@ alerts "default" { from = "mailflowd@example.net" to = {"admin@example.net"} ser
 route "r" { server = "mx" from = "probe@example.org" to = "canary@example.com" mailbox = "box" every = 5m retry = {1m} }
 end
 10m server mx answers mail "452 4.3.1 Insufficient system storage"
-30m server mx accepts
-31m server mx answers mail "452 4.3.1 Insufficient system storage"
+30m server mx lucky
 50m server mx accepts
 until 3h
 expect notices "failing accepting delivered"
 expect episodes system-full 1
 expect open 0
 expect bodies 1
+sweep

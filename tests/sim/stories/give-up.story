@@ -1,0 +1,18 @@
+title Giving a probe up does not close its episode
+config
+instance = "sim"
+spacing = 0
+server "mx" { host = "mx.example.org" tls = "none" port = 25 }
+server "alert" { host = "192.0.2.9" tls = "none" port = 25 }
+mailbox "box" { host = "imap.example.org" user = "canary" password_command = "true" poll = 60s }
+alerts "default" { from = "mailflowd@example.net" to = {"admin@example.net"} servers = {"alert"} }
+route "r" { server = "mx" from = "probe@example.org" to = "canary@example.com" mailbox = "box" every = 5m give_up = 30m }
+end
+10m server mx answers mail "452 4.3.1 Insufficient system storage"
+3h server mx accepts
+until 6h
+expect notices "failing reminder accepting delivered"
+expect expired 3..6
+expect episodes system-full 1
+expect open 0
+expect bodies 1

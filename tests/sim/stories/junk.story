@@ -1,0 +1,18 @@
+title A probe in the junk folder has arrived
+config
+instance = "sim"
+spacing = 0
+server "mx" { host = "mx.example.org" tls = "none" port = 25 }
+server "alert" { host = "192.0.2.9" tls = "none" port = 25 }
+mailbox "box" { host = "imap.example.org" user = "canary" password_command = "true" poll = 60s }
+alerts "default" { from = "mailflowd@example.net" to = {"admin@example.net"} servers = {"alert"} }
+route "r" { server = "mx" from = "probe@example.org" to = "canary@example.com" mailbox = "box" every = 5m }
+end
+10m mailbox box junks
+30m mailbox box delivers
+until 2h
+expect junk 3..5
+expect lost 0
+expect notices ""
+expect open 0
+sweep
