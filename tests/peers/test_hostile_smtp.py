@@ -374,7 +374,7 @@ SHREDS = [b'250 ok\r\n', b'250-ok\r\n', b'220 x\r\n', b'354 go\r\n', b'334 VXNlc
           b'999 x\r\n', b'250 ' + b'a' * 3000 + b'\r\n', b'\xff\xfe\r\n', b'250 2.0.0 Ok: queued as ' + b'Q' * 200 + b'\r\n']
 
 
-def chaos(seed):
+def chaos(seed, login):
     """Each connection is another mess; most steps get the right reply, so that
     the later ones are reached too."""
     rng, lock = random.Random(seed), threading.Lock()
@@ -382,8 +382,8 @@ def chaos(seed):
     def play(c):
         with lock:
             r = random.Random(rng.random())
-        right = [b'220 x\r\n', b'250-x\r\n250 AUTH PLAIN\r\n', b'235 ok\r\n', b'250 ok\r\n', b'250 ok\r\n',
-                 b'354 go\r\n', b'250 ok\r\n', b'221 x\r\n']
+        right = [b'220 x\r\n', b'250-x\r\n250 AUTH PLAIN\r\n'] + [b'235 ok\r\n'] * login + [
+            b'250 ok\r\n', b'250 ok\r\n', b'354 go\r\n', b'250 ok\r\n', b'221 x\r\n']
         for reply in right:
             if r.random() < 0.15:
                 reply = b''.join(r.choice(SHREDS) for _ in range(r.randint(1, 4)))
@@ -399,7 +399,7 @@ def chaos(seed):
 
 def in_chaos(player, seed, options):
     """Any outcome will do, if there is one each time, in time."""
-    server = Raw(chaos(seed))
+    server = Raw(chaos(seed, 'user' in options))
     try:
         o, outcomes, costs, p = player.drive(dict(options, port=server.port), True)
     finally:
