@@ -84,8 +84,22 @@ int	 smtp_end(struct smtp_session *, enum outcome_class, enum verdict,
 	    bool blind, const char *, ...)
 	    __attribute__((format(printf, 5, 6)));
 
-/* smtp_open.c: from look-up to a session that is ready for a login or MAIL. */
+/*
+ * smtp_hosts.c: from look-up to a session that is ready for MAIL, or for the
+ * login that is the library's part.
+ */
 int	 smtp_open(struct smtp_session *);
+
+/* smtp_open.c: its steps on one address. */
+
+/* From connect, by the deadline, to the greeting. */
+int	 smtp_reach(struct smtp_session *, const struct sockaddr_storage *,
+	    int64_t deadline_boot_ms);
+/* EHLO, and TLS as the job wants it; may connect once more. */
+int	 smtp_shake_hands(struct smtp_session *,
+	    const struct sockaddr_storage *);
+/* The login as far as it is ours: whether it may pass, and OAuth. */
+int	 smtp_login(struct smtp_session *);
 
 /* smtp_pump.c: lets the library speak, up to the reply to the dot. */
 int	 smtp_pump(struct smtp_session *);
