@@ -1,15 +1,14 @@
 #include "monitor/csv.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "monitor/clock.h"
+#include "monitor/csv_file.h"
 #include "monitor/csv_row.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
@@ -24,7 +23,6 @@
  */
 
 #define CSV_ROWS	10000	/* that may wait; then the oldest goes */
-#define CSV_FILE	32	/* "attempts-2026-01-31.csv" */
 #define KEPT		"csv-row"	/* kind of fact: name FILE/NUMBER */
 #define KEPT_NAME	(CSV_FILE + 24)
 
@@ -44,11 +42,11 @@ struct row {
 
 TAILQ_HEAD(rows, row);
 
-/* What this turn's commit has to hold. */
+/* What the turn's commit has to hold; or a torn row, that none shall. */
 struct tail {
 	char	file[CSV_FILE];
 	int64_t	start;
-	int64_t	end;
+	int64_t	end;		/* -1: torn */
 };
 
 struct csv {
@@ -64,115 +62,6 @@ struct csv {
 	size_t		 dropped;	/* since it began to fail */
 };
 
-/* names */
-
-static const char *const prefixes[CSV_KINDS] = {
-	[CSV_LATENCY]	= "latency-",
-	[CSV_ATTEMPTS]	= "attempts-",
-	[CSV_EPISODES]	= "episodes",
-};
-
-/* A row without a time, which should not be, goes to the first day. */
-static void
-name_file(char file[static CSV_FILE], enum csv_kind kind, int64_t wall_ms)
-{
-	char	day[CLOCK_DAY] = "";
-
-	if (kind != CSV_EPISODES)
-		clock_day(wall_ms > 0 ? wall_ms : 1, day);
-	snprintf(file, CSV_FILE, "%s%s.csv", prefixes[kind], day);
-}
-
-/*
- * Is this the name of a file of ours, and of which day?  day_r is "" for the
- * episodes' file.
- */
-static bool
-read_name(const char *file, enum csv_kind *kind_r, char day_r[static CLOCK_DAY])
-{
-	static const char	form[] = "0000-00-00.csv";
-	const char		*p;
-
-	for (int k = 0; k < CSV_KINDS; k++) {
-		*kind_r = (enum csv_kind)k;
-		if (strncmp(file, prefixes[k], strlen(prefixes[k])) != 0)
-			continue;
-		p = file + strlen(prefixes[k]);
-		*day_r = '\0';
-		if (k == CSV_EPISODES)
-			return (strcmp(p, ".csv") == 0);
-		if (strlen(p) != sizeof form - 1)
-			return (false);
-		for (size_t i = 0; i < sizeof form - 1; i++)
-			if (form[i] == '0' ? p[i] < '0' || p[i] > '9' :
-			    p[i] != form[i])
-				return (false);
-		memcpy(day_r, p, CLOCK_DAY - 1);
-		day_r[CLOCK_DAY - 1] = '\0';
-		return (true);
-	}
-	return (false);
-}
-
-/* the directory and its files */
-
-/* Opened anew each time: it may have been moved, emptied or mounted over. */
-static int
-open_directory(const char *directory)
-{
-	int	flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	int	fd = open(directory, flags);
-
-	if (fd == -1 && errno == ENOENT && mkdir(directory, 0755) == 0)
-		fd = open(directory, flags);
-	return (fd);
-}
-
-/* A new file's name is made durable with it. */
-static int
-open_file(int dir, const char *file)
-{
-	int	flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	int	fd = openat(dir, file, flags);
-
-	if (fd != -1 || errno != ENOENT)
-		return (fd);
-	fd = openat(dir, file, flags | O_CREAT | O_EXCL, 0644);
-	if (fd != -1 && fsync(dir) == -1) {
-		close(fd);
-		return (-1);
-	}
-	return (fd);
-}
-
-static int
-cut_back(int fd, int64_t length)
-{
-	return (ftruncate(fd, (off_t)length) == 0 && fsync(fd) == 0 ? 0 : -1);
-}
-
-static int
-write_all(int fd, const char *bytes, size_t len)
-{
-	ssize_t	n;
-
-	for (size_t done = 0; done < len; done += (size_t)n)
-		if ((n = write(fd, bytes + done, len - done)) == -1) {
-			if (errno != EINTR)
-				return (-1);
-			n = 0;
-		}
-	return (0);
-}
-
-static bool
-ends_a_line(int fd, int64_t length)
-{
-	char	c;
-
-	return (pread(fd, &c, 1, (off_t)length - 1) == 1 && c == '\n');
-}
-
 /* rows */
 
 static void
@@ -187,7 +76,7 @@ remove_row(struct csv *c, struct row *r)
 static const char *
 kept_name(const struct row *r, char name[static KEPT_NAME])
 {
-	snprintf(name, KEPT_NAME, "%s/%016lld", r->file, (long long)r->number);
+	snprintf(name, KEPT_NAME, "%s/%016" PRId64, r->file, r->number);
 	return (name);
 }
 
@@ -263,7 +152,7 @@ csv_latency(struct csv *c, const struct probe *p)
 {
 	char	file[CSV_FILE];
 
-	name_file(file, CSV_LATENCY, p->finished_ms);
+	csv_file_name(file, CSV_LATENCY, p->finished_ms);
 	add_row(c, file, csv_row_latency(p));
 }
 
@@ -273,7 +162,7 @@ csv_attempt(struct csv *c, const struct probe *p, const struct outcome *o,
 {
 	char	file[CSV_FILE];
 
-	name_file(file, CSV_ATTEMPTS, o->finished.wall_ms != 0 ?
+	csv_file_name(file, CSV_ATTEMPTS, o->finished.wall_ms != 0 ?
 	    o->finished.wall_ms : o->started.wall_ms);
 	add_row(c, file, csv_row_attempt(p, o, server));
 }
@@ -283,7 +172,7 @@ csv_episode(struct csv *c, const struct episode *e)
 {
 	char	file[CSV_FILE];
 
-	name_file(file, CSV_EPISODES, 0);
+	csv_file_name(file, CSV_EPISODES, 0);
 	add_row(c, file, csv_row_episode(e));
 }
 
@@ -324,42 +213,36 @@ add_tail(struct csv *c, const char *file, int64_t start, int64_t end)
 static bool
 tails_held(struct csv *c)
 {
-	int64_t	length;
+	const struct tail	*t;
+	int64_t			 length;
 
 	if (store_commits(c->store) == c->mark)
 		return (false);
-	for (size_t i = 0; i < c->tail_count; i++)
-		if (store_csv_get(c->store, c->tails[i].file, &length) != 1 ||
-		    length != c->tails[i].end)
+	for (size_t i = 0; i < c->tail_count; i++) {
+		t = &c->tails[i];
+		if (t->end != -1 &&
+		    (store_csv_get(c->store, t->file, &length) != 1 ||
+		    length != t->end))
 			return (false);
+	}
 	return (true);
-}
-
-static int
-cut_tail(int dir, const struct tail *t)
-{
-	int	fd = openat(dir, t->file, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	int	rc, saved;
-
-	if (fd == -1)
-		return (errno == ENOENT ? 0 : -1);
-	rc = cut_back(fd, t->start);
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return (rc);
 }
 
 /* Nothing is appended before every tail that did not hold is cut. */
 static int
-cut_tails(struct csv *c, int dir)
+cut_tails(struct csv *c, int dir, bool held)
 {
-	for (; c->tail_count > 0; c->tail_count--)
-		if (cut_tail(dir, &c->tails[c->tail_count - 1]) == -1) {
-			began_to_fail(c, c->tails[c->tail_count - 1].file,
-			    strerror(errno));
+	const struct tail	*t;
+
+	for (; c->tail_count > 0; c->tail_count--) {
+		t = &c->tails[c->tail_count - 1];
+		if (held && t->end != -1)
+			continue;
+		if (csv_file_cut(dir, t->file, t->start) == -1) {
+			began_to_fail(c, t->file, strerror(errno));
 			return (-1);
 		}
+	}
 	return (0);
 }
 
@@ -380,116 +263,128 @@ settle(struct csv *c, int dir)
 		else
 			r->state = ROW_QUEUED;
 	}
-	if (!held)
-		return (cut_tails(c, dir));
-	c->tail_count = 0;
-	return (0);
+	return (cut_tails(c, dir, held));
 }
 
-/* What must stand between a file's end and the next row. */
-static const char *
-lead(int fd, const char *file, int64_t length)
+static bool
+waits_for(const struct row *r, const char *file)
 {
-	enum csv_kind	kind;
-	char		day[CLOCK_DAY];
-
-	if (length > 0)
-		return (ends_a_line(fd, length) ? "" : "\r\n");
-	return (read_name(file, &kind, day) ? csv_header(kind) : "");
+	return (r->state == ROW_QUEUED && strcmp(r->file, file) == 0);
 }
 
 /* The waiting rows of one file as one piece; caller frees. */
 static char *
-gather(struct csv *c, const char *file, const char *first, size_t *len_r)
+gather(const struct csv *c, const char *file, size_t *len_r)
 {
-	struct row	*r;
-	size_t		 len = strlen(first), at = len;
-	char		*text;
+	const struct row	*r;
+	size_t			 len = 0, n;
+	char			*text;
 
 	TAILQ_FOREACH(r, &c->rows, entry)
-		if (r->state == ROW_QUEUED && strcmp(r->file, file) == 0)
+		if (waits_for(r, file))
 			len += strlen(r->text);
-	text = mem_alloc(len + 1);
-	memcpy(text, first, at);
-	TAILQ_FOREACH(r, &c->rows, entry)
-		if (r->state == ROW_QUEUED && strcmp(r->file, file) == 0) {
-			memcpy(text + at, r->text, strlen(r->text));
-			at += strlen(r->text);
-		}
+	text = mem_alloc(len);
 	*len_r = len;
+	len = 0;
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (waits_for(r, file)) {
+			n = strlen(r->text);
+			memcpy(text + len, r->text, n);
+			len += n;
+		}
 	return (text);
 }
 
-/* Appends and syncs, or leaves the file as it was.  0 or -1 with errno. */
+/* Appends the waiting rows of file and tells the store.  0 or -1. */
 static int
-append(struct csv *c, int fd, const char *file)
+append(struct csv *c, int dir, const char *file, bool *written_r)
 {
-	struct stat	 st;
-	int64_t		 known;
-	size_t		 len;
-	char		*text;
-	int		 rc, saved;
+	int64_t	 start, end;
+	size_t	 len;
+	char	*text = gather(c, file, &len);
 
-	if (fstat(fd, &st) == -1)
-		return (-1);
-	if (!S_ISREG(st.st_mode)) {
-		errno = EINVAL;
-		return (-1);
-	}
-	text = gather(c, file, lead(fd, file, st.st_size), &len);
-	rc = write_all(fd, text, len) == 0 && fsync(fd) == 0 ? 0 : -1;
-	saved = errno;
+	*written_r = csv_file_append(dir, file, text, len, &start, &end) == 0;
+	if (!*written_r)
+		began_to_fail(c, file, strerror(errno));
 	mem_free(text);
-	if (rc == 0) {
-		if (store_csv_get(c->store, file, &known) == 1 &&
-		    st.st_size < known)
-			log_warn("csv: %s/%s: another program has shortened "
-			    "it; rows go on at its end", c->directory, file);
-		add_tail(c, file, st.st_size, st.st_size + (int64_t)len);
-	} else if (cut_back(fd, st.st_size) == -1)
-		log_error("csv: %s/%s: a torn row stays: %s", c->directory,
-		    file, strerror(errno));
-	errno = saved;
-	return (rc);
+	if (*written_r || start != -1)
+		add_tail(c, file, start, *written_r ? end : -1);
+	return (*written_r ? store_csv_put(c->store, file, end) : -1);
 }
 
-static int
-append_to(struct csv *c, int dir, const char *file)
-{
-	int	fd, rc, saved;
-
-	if ((fd = open_file(dir, file)) == -1)
-		return (-1);
-	rc = append(c, fd, file);
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return (rc);
-}
-
-/* The waiting rows of one file. */
 static int
 flush_file(struct csv *c, int dir, const char *file)
 {
 	struct row	*r;
-	bool		 written = append_to(c, dir, file) == 0;
-	int		 rc = -1;
+	bool		 written;
+	int		 rc = append(c, dir, file, &written);
 
-	if (written)
-		rc = store_csv_put(c->store, file,
-		    c->tails[c->tail_count - 1].end);
-	else
-		began_to_fail(c, file, strerror(errno));
 	TAILQ_FOREACH(r, &c->rows, entry) {
-		if (r->state != ROW_QUEUED || strcmp(r->file, file) != 0)
+		if (!waits_for(r, file))
 			continue;
 		r->tried = true;
-		if (written)
-			r->state = ROW_WRITTEN;
-		if (written && unkeep_row(c, r) == -1)
+		if (!written)
+			continue;
+		r->state = ROW_WRITTEN;
+		if (unkeep_row(c, r) == -1)
 			rc = -1;
 	}
 	return (rc);
+}
+
+static void
+keep_rows(struct csv *c)
+{
+	struct row	*r;
+
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (r->state == ROW_QUEUED)
+			keep_row(c, r);
+}
+
+/* Is the file as long as the store has it?  1, 0 (it has now), -1. */
+static int
+compare_length(struct csv *c, int dir, const char *file)
+{
+	int64_t	known = 0, length = csv_file_length(dir, file);
+	int	rc = store_csv_get(c->store, file, &known);
+
+	if (length == -1 || (rc == 1 && length == known))
+		return (1);
+	if (rc == 1 && length < known)
+		log_warn("csv: %s/%s: another program has shortened it; rows "
+		    "go on at its end", c->directory, file);
+	return (rc == -1 ? -1 : store_csv_put(c->store, file, length));
+}
+
+/*
+ * Before a file is first written (each day, or after somebody else had it in
+ * hand) its length must be on disk, or a crash would leave a row that
+ * nothing knows to cut.  This is a commit of its own; the rows are kept in
+ * it, so that the turn may be parted here.
+ */
+static int
+announce(struct csv *c, int dir)
+{
+	const char	*last = "";
+	struct row	*r;
+	bool		 fresh = false;
+
+	TAILQ_FOREACH(r, &c->rows, entry) {
+		if (r->state != ROW_QUEUED || strcmp(r->file, last) == 0)
+			continue;
+		last = r->file;
+		switch (compare_length(c, dir, last)) {
+		case -1:
+			return (-1);
+		case 0:
+			fresh = true;
+		}
+	}
+	if (!fresh)
+		return (0);
+	keep_rows(c);
+	return (store_commit_part(c->store));
 }
 
 static int
@@ -498,6 +393,8 @@ flush_rows(struct csv *c, int dir)
 	struct row	*r;
 	int		 rc = 0;
 
+	if (announce(c, dir) == -1)
+		return (-1);
 	c->mark = store_commits(c->store);
 	TAILQ_FOREACH(r, &c->rows, entry)
 		r->tried = false;
@@ -511,12 +408,11 @@ flush_rows(struct csv *c, int dir)
 int
 csv_flush(struct csv *c)
 {
-	struct row	*r;
-	int		 dir, rc;
+	int	dir, rc;
 
 	if (c->count == 0)
 		return (0);
-	if ((dir = open_directory(c->directory)) == -1)
+	if ((dir = csv_file_directory(c->directory)) == -1)
 		began_to_fail(c, "", strerror(errno));
 	rc = settle(c, dir);
 	if (rc == 0 && c->count > 0)
@@ -526,94 +422,51 @@ csv_flush(struct csv *c)
 	if (rc == 0)
 		wrote_again(c);
 	else
-		TAILQ_FOREACH(r, &c->rows, entry)
-			if (r->state == ROW_QUEUED)
-				keep_row(c, r);
+		keep_rows(c);
 	return (rc);
 }
 
 /* opening, closing, forgetting */
 
-/*
- * Cuts what a crash left beyond the committed length.  A file that has no
- * end of line there has been edited by someone: it is theirs now, and rows
- * go on at its end.
- */
+/* Cuts what a crash left beyond the committed length of a file. */
 static int
-mend_file(struct csv *c, int dir, const char *file, int64_t length)
+mend_file(struct csv *c, int dir, const char *file, char *why_r,
+    size_t whysize)
 {
-	struct stat	st;
-	int		fd, rc = -1;
+	int64_t	length, cut;
 
-	fd = openat(dir, file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd == -1 || fstat(fd, &st) == -1)
-		goto out;
-	rc = 0;
-	if (st.st_size <= length ||
-	    (length > 0 && !ends_a_line(fd, length)))
-		goto out;
-	if ((rc = cut_back(fd, length)) == 0)
-		log_info("csv: %s/%s: cut %lld bytes that were never "
-		    "committed", c->directory, file,
-		    (long long)(st.st_size - length));
-out:
-	if (fd != -1)
-		close(fd);
-	return (rc);
-}
-
-struct visit {
-	const struct dirent	*entry;
-	enum csv_kind		 kind;
-	char			 day[CLOCK_DAY];
-};
-
-/* The next file of ours in the directory; false at the end. */
-static bool
-next_file(DIR *d, struct visit *v)
-{
-	while ((v->entry = readdir(d)) != NULL)
-		if (read_name(v->entry->d_name, &v->kind, v->day))
-			return (true);
-	return (false);
-}
-
-static DIR *
-walk_directory(const char *directory)
-{
-	int	 fd = open_directory(directory);
-	DIR	*d = fd != -1 ? fdopendir(fd) : NULL;
-
-	if (d == NULL && fd != -1)
-		close(fd);
-	return (d);
+	switch (store_csv_get(c->store, file, &length)) {
+	case 0:
+		return (0);
+	case -1:
+		snprintf(why_r, whysize, "%s", store_error(c->store));
+		return (-1);
+	}
+	if ((cut = csv_file_mend(dir, file, length)) == -1) {
+		snprintf(why_r, whysize, "%s/%s: %s", c->directory, file,
+		    strerror(errno));
+		return (-1);
+	}
+	if (cut > 0)
+		log_info("csv: %s/%s: cut %" PRId64 " bytes that were never "
+		    "committed", c->directory, file, cut);
+	return (0);
 }
 
 static int
 mend_files(struct csv *c, char *why_r, size_t whysize)
 {
-	struct visit	 v;
-	int64_t		 length;
-	DIR		*d = walk_directory(c->directory);
-	int		 known, rc = 0;
+	struct csv_file	 f;
+	DIR		*d = csv_file_walk(c->directory);
+	int		 rc = 0;
 
 	if (d == NULL) {
 		snprintf(why_r, whysize, "%s: %s", c->directory,
 		    strerror(errno));
 		return (-1);
 	}
-	while (rc == 0 && next_file(d, &v)) {
-		known = store_csv_get(c->store, v.entry->d_name, &length);
-		if (known == -1)
-			snprintf(why_r, whysize, "%s", store_error(c->store));
-		else if (known == 1 &&
-		    mend_file(c, dirfd(d), v.entry->d_name, length) == -1) {
-			snprintf(why_r, whysize, "%s/%s: %s", c->directory,
-			    v.entry->d_name, strerror(errno));
-			known = -1;
-		}
-		rc = known == -1 ? -1 : 0;
-	}
+	while (rc == 0 && csv_file_next(d, &f))
+		rc = mend_file(c, dirfd(d), f.name, why_r, whysize);
 	closedir(d);
 	return (rc);
 }
@@ -630,8 +483,10 @@ take_kept(void *arg, const char *name, int64_t value, const char *text)
 	if (n >= sizeof file)
 		return;
 	memcpy(file, name, n);
-	c->next_number = value;
 	r = add_row(c, file, mem_strdup(text));
+	r->number = value;
+	if (c->next_number <= value)
+		c->next_number = value + 1;
 	r->kept = true;
 	r->kept_at = UINT64_MAX;
 }
@@ -674,16 +529,17 @@ csv_close(struct csv **cp)
 void
 csv_prune(struct csv *c, int64_t before_ms)
 {
-	struct visit	 v;
+	struct csv_file	 f;
 	char		 first[CLOCK_DAY];
 	DIR		*d;
 
 	clock_day(before_ms, first);
-	if (*first == '\0' || (d = walk_directory(c->directory)) == NULL)
+	if (*first == '\0' || (d = csv_file_walk(c->directory)) == NULL)
 		return;
-	while (next_file(d, &v))
-		if (v.kind != CSV_EPISODES && strcmp(v.day, first) < 0 &&
-		    unlinkat(dirfd(d), v.entry->d_name, 0) == 0)
-			store_csv_put(c->store, v.entry->d_name, -1);
+	/* The lengths that settling asks for are about to be forgotten. */
+	while (settle(c, dirfd(d)) == 0 && csv_file_next(d, &f))
+		if (f.kind != CSV_EPISODES && strcmp(f.day, first) < 0 &&
+		    unlinkat(dirfd(d), f.name, 0) == 0)
+			store_csv_put(c->store, f.name, -1);
 	closedir(d);
 }

@@ -107,17 +107,26 @@ store_begin(struct store *s)
 }
 
 int
+store_commit_part(struct store *s)
+{
+	if (s->failed)
+		return (-1);
+	if (!s->open)
+		return (0);
+	if (perform(s, &commit) == -1)
+		return (-1);
+	s->open = false;
+	s->commits++;
+	return (0);
+}
+
+int
 store_commit(struct store *s)
 {
-	bool	failed = s->failed;
+	int	rc = store_commit_part(s);
 
-	if (s->open && !failed)
-		failed = perform(s, &commit) == -1;
-	if (s->open && !failed)
-		s->commits++;
-	s->open = false;
 	s->failed = false;
-	return (failed ? -1 : 0);
+	return (rc);
 }
 
 bool

@@ -40,6 +40,9 @@ struct store	*store_open_reader(const char *directory, char *why_r,
 void		 store_close(struct store **);	/* rolls back what is open */
 
 int		 store_commit(struct store *);
+/* Commits what the turn has written so far and goes on.  A failure spoils
+ * the whole turn, as that of a write does. */
+int		 store_commit_part(struct store *);
 /* Something to commit, or a failure that store_commit() must clear. */
 bool		 store_dirty(const struct store *);
 const char	*store_error(const struct store *);
