@@ -16,7 +16,7 @@
 					 * and with luck the next probe */
 
 /* Removals wait a little, for more of them: one round serves many. */
-#define CLEAN_WAIT	(SECOND / 2)
+#define CLEAN_WAIT	(SECOND / 10)
 #define CLEAN_MANY	32
 
 /* Gaps between the looks of a burst; the last repeats until its end. */

@@ -71,7 +71,8 @@ struct attended {
 	bool			 warn;		/* it is to be told */
 	unsigned		 ignored;	/* since the last LOOK */
 	bool			 began;		/* WATCH came */
-	bool			 forgotten;	/* freed when its step ends */
+	bool			 forgotten;	/* freed when its steps end */
+	bool			 leaving;	/* the last one is under way */
 	bool			 running;
 	struct step		 step;
 	uv_timer_t		 timer;
@@ -363,6 +364,23 @@ keep_cleans(struct attended *a)
 }
 
 static void	 dispatch(struct watcher *);
+static void	 prepare(struct attended *, enum watch_step);
+
+/* Forgets it, after the removals that it was told of. */
+static void
+leave(struct attended *a)
+{
+	if (a->leaving || a->box.session == NULL || a->clean_count == 0) {
+		forget(a);
+		return;
+	}
+	a->leaving = true;
+	stop_polling(a);
+	uv_timer_stop(&a->timer);
+	prepare(a, WATCH_CLEAN);
+	TAILQ_INSERT_TAIL(&a->watcher->ready, a, queue);
+	dispatch(a->watcher);
+}
 
 /* Takes in what the step found, and thinks about the next. */
 static void
@@ -381,11 +399,11 @@ after(uv_work_t *work, int status)
 	a->host->opening -= s->what == WATCH_OPEN;
 	a->running = false;
 	dispatch(w);
+	keep_cleans(a);
 	if (a->forgotten) {
-		forget(a);
+		leave(a);
 		return;
 	}
-	keep_cleans(a);
 	a->ignored += s->ignored;
 	take_warning(a, s->warning);
 	t = watch_finished(&a->watch, s->what, s->result, &s->trouble, now,
@@ -683,9 +701,10 @@ on_forget(struct watcher *w, const union frame_body *body)
 	TAILQ_FOREACH(queued, &w->ready, queue)
 		if (queued == a) {
 			TAILQ_REMOVE(&w->ready, a, queue);
+			keep_cleans(a);
 			break;
 		}
-	forget(a);
+	leave(a);
 }
 
 static void

@@ -282,6 +282,15 @@ class Cleaning(WatcherCase):
         self.assertNotIn(b'Seen', flags)
 
 
+    def test_what_it_was_told_to_remove_goes_before_it_forgets_the_mailbox(self):
+        self.watch()
+        token = self.watching.token()
+        self.deliver(probe(token))
+        self.clean(self.watching.arrival(token))
+        self.watching.say('forget', 1)
+        self.wait_left(0)
+
+
 class Connecting(WatcherCase):
     def test_tls_is_verified_by_name_and_authority(self):
         ca = self.certificates.ca

@@ -260,7 +260,7 @@ removals_wait_for_each_other_and_go_before_the_next_idle(void **state)
 	settle();
 	watch_clean(&w, 1, now);
 	assert_int_equal(next(&waited), WATCH_CLEAN);
-	assert_int_equal(waited, 500);
+	assert_int_equal(waited, 100);
 	watch_clean(&w, 0, now);
 	done(WATCH_CLEAN);
 	assert_int_equal(next(NULL), WATCH_WAIT);
