@@ -1,5 +1,6 @@
 #include "monitor/clock.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -15,23 +16,30 @@ read_ms(clockid_t id)
 	return ((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
 }
 
+static pthread_once_t	once = PTHREAD_ONCE_INIT;
+static uint64_t		boot;
+
 /* The kernel's random name of this boot, folded to 64 bits (FNV-1a). */
-static uint64_t
-boot_id(void)
+static void
+read_boot_id(void)
 {
-	static uint64_t	 id;
 	FILE		*f;
 	int		 c;
 
-	if (id != 0)
-		return (id);
-	id = 14695981039346656037U;
+	boot = 1;		/* where there is no /proc: one boot for all */
 	if ((f = fopen("/proc/sys/kernel/random/boot_id", "re")) == NULL)
-		return (id = 1);
+		return;
+	boot = 14695981039346656037U;
 	while ((c = fgetc(f)) != EOF && c != '\n')
-		id = (id ^ (uint64_t)(unsigned char)c) * 1099511628211U;
+		boot = (boot ^ (uint64_t)(unsigned char)c) * 1099511628211U;
 	fclose(f);
-	return (id);
+}
+
+static uint64_t
+boot_id(void)
+{
+	(void)pthread_once(&once, read_boot_id);
+	return (boot);
 }
 
 int64_t
