@@ -14,6 +14,11 @@
 #define FIRST_LOOK	200U
 #define RESCAN		1000U
 #define CATCH_UP	20000U
+/*
+ * A watcher that died may have left probes behind that it was to remove:
+ * the next one reports again what is left of the last few.
+ */
+#define LOOK_AGAIN	IMAP_BATCH
 /* FETCHes in one step; then the thread serves somebody else. */
 #define FETCHES_A_STEP	8
 
@@ -404,6 +409,9 @@ fit_mark(struct look *l, uint32_t next)
 
 	validity = l->box->session->stream->filter.uidvalidity;
 	if (f->uidvalidity == validity && f->uid < next) {
+		if (f->told)
+			f->uid -= f->uid < LOOK_AGAIN ? f->uid : LOOK_AGAIN;
+		f->told = false;
 		least = back_from(next, CATCH_UP);
 		if (f->uid < least)
 			f->uid = least;

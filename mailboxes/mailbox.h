@@ -24,6 +24,8 @@ struct mailbox_folder {
 	uint32_t	 uidvalidity;	/* 0: never looked at */
 	uint32_t	 uid;		/* the highest that was looked at */
 	struct stamp	 looked;	/* start of the last good look at it */
+	bool		 told;		/* uid is from before this process: what
+					 * was to be removed may still be there */
 };
 
 struct mailbox_session;			/* the driver's own */

@@ -336,6 +336,7 @@ apply_marks(struct attended *a)
 				continue;
 			f->uidvalidity = a->marks[j].uidvalidity;
 			f->uid = a->marks[j].uid;
+			f->told = true;
 		}
 	}
 	a->watch.other_folders = a->box.folder_count > 1;
