@@ -13,6 +13,10 @@
 /* Doubts that came to nothing, kept so that the next one uses their row. */
 #define SPARE_MAX	512
 
+/* A reminder that fell due while the monitor was down waits for a look at how
+ * things are now, for so long at most. */
+#define LOOK_FIRST_MS	1800000
+
 /* Whether any route that is still configured can show how it goes on. */
 static bool
 is_covered(const struct follow *f, const struct episode *e)
@@ -34,6 +38,17 @@ static bool
 is_news(const struct follow *f, const struct episode *e)
 {
 	return (f->started_ms != 0 && e->last_miss_ms >= f->started_ms);
+}
+
+static int64_t
+remind_at(const struct follow *f, const struct episode *e)
+{
+	int64_t	looked_ms = f->started_ms + LOOK_FIRST_MS;
+
+	if (e->remind_ms == 0 || e->last_miss_ms >= f->started_ms ||
+	    e->remind_ms >= looked_ms)
+		return (e->remind_ms);
+	return (looked_ms);
 }
 
 /*

@@ -194,6 +194,60 @@ want(void *arg, int64_t episode, const char *scope, const char *route)
 	snprintf(world->want_route, sizeof world->want_route, "%s", route);
 }
 
+/* The wider scope has the say, though the narrower is older. */
+static void
+a_full_system_outranks_a_full_mailbox(void **state)
+{
+	(void)state;
+	world_close(&w);
+	world_open(&w, "fail_after = 1 fail_for = 1s", "");
+	world_attempt(&w, "r1", "mx.example", STAGE_RCPT, CLASS_MAILBOX_FULL,
+	    "452 4.2.2 Mailbox full");
+	world_pass(&w, 10 * SECOND);
+	assert_true(world_may_try(&w, "r1"));
+	world_full(&w, "r2");
+	assert_true(world_may_try(&w, "r2"));
+	assert_false(world_may_try(&w, "r1"));
+}
+
+static void
+a_sender_that_dies_now_and_then_is_not_told(void **state)
+{
+	(void)state;
+	world_attempt(&w, "r1", "mx.example", STAGE_DOT, CLASS_BLIND,
+	    "the sender died");
+	world_pass(&w, 5 * MINUTE);
+	world_full(&w, "r1");
+	world_pass(&w, 30 * MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_null(strstr(w.last.message, "CANNOT LOOK"));
+}
+
+static void
+a_reminder_that_is_overdue_at_the_start_looks_first(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	w.now_ms += 5 * HOUR;
+	world_restart(&w, true);
+	world_pass(&w, 10 * MINUTE);
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+an_overdue_reminder_is_not_dropped(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	w.now_ms += 5 * HOUR;
+	world_restart(&w, true);
+	world_pass(&w, 31 * MINUTE);
+	assert_string_equal(w.told, "FS");
+}
+
 static void
 a_confirming_probe_is_asked_for(void **state)
 {
@@ -819,6 +873,10 @@ main(void)
 		TEST(five_routes_on_one_full_server_are_one_notice),
 		TEST(the_sentinel_hands_over),
 		TEST(two_sentinels_do_not_wait_for_each_other),
+		TEST(a_full_system_outranks_a_full_mailbox),
+		TEST(a_sender_that_dies_now_and_then_is_not_told),
+		TEST(a_reminder_that_is_overdue_at_the_start_looks_first),
+		TEST(an_overdue_reminder_is_not_dropped),
 		TEST(a_confirming_probe_is_asked_for),
 		TEST(a_confirming_probe_is_asked_for_after_a_restart),
 		TEST(another_host_s_accept_moves_nothing),
