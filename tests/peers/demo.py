@@ -12,6 +12,7 @@ import time
 from certificates import Certificates
 from dovecot import Dovecot
 from monitor import Monitor, notices, thread_of
+from ports import held, listening
 from postfix import Postfix
 from scratch import Failure, Scratch
 
@@ -187,19 +188,27 @@ def _unreadable(folder, names):
     return out
 
 
-def main():
-    where = sys.argv[1]
+def show(where):
     with Scratch() as scratch:
         try:
             heading('Private servers: Dovecot, Postfix and a second Postfix for the alerts')
             demonstration = Demonstration(scratch)
             say('They listen on unprivileged ports of 127.0.0.1 and end with this script.')
             demonstration.run()
-        except (Failure, RuntimeError) as trouble:
+        finally:
             leave(scratch, where)
-            say('\nThis did not work: %s\n\nAll logs are in %s' % (trouble, where))
-            return 1
-        leave(scratch, where)
+    left = [port for port in held() if listening(port)]
+    if left:
+        raise Failure('something still listens on %s' % left)
+
+
+def main():
+    where = sys.argv[1]
+    try:
+        show(where)
+    except (Failure, RuntimeError, OSError) as trouble:
+        say('\nThis did not work: %s\n\nAll logs are in %s' % (trouble, where))
+        return 1
     heading('Everything is in %s' % where)
     say('  monitor/mailflowd.conf   the configuration\n'
         '  monitor/csv/             latency, attempts and episodes\n'
