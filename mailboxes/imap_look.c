@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mailboxes/date.h"
+#include "mailboxes/imap_name.h"
 #include "monitor/clock.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
@@ -32,63 +33,12 @@ struct look {
 	int				 fetches;	/* left in this step */
 };
 
-/* RFC 3501 5.1.3: modified UTF-7 for a name beyond ASCII.  Owned. */
-static char *
-encode_name(const char *name)
-{
-	static const char	 digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "abcdefghijklmnopqrstuvwxyz0123456789+,";
-	const unsigned char	*p = (const unsigned char *)name;
-	char			*out = mem_alloc(strlen(name) * 8 + 1);
-	size_t			 n = 0;
-	uint32_t		 bits, cp;
-	int			 have, len, units, i;
-
-	if (text_is_ascii(name)) {
-		memcpy(out, name, strlen(name));
-		return (out);
-	}
-	while (*p != '\0') {
-		if (*p < 0x80) {
-			out[n++] = (char)*p;
-			if (*p++ == '&')
-				out[n++] = '-';
-			continue;
-		}
-		out[n++] = '&';
-		for (bits = 0, have = 0; *p >= 0x80;) {
-			len = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
-			cp = *p++ & (0x7fU >> len);
-			for (i = 1; i < len && (*p & 0xc0) == 0x80; i++)
-				cp = cp << 6 | (*p++ & 0x3fU);
-			units = cp > 0xffff ? 2 : 1;
-			while (units-- > 0) {
-				uint32_t u = cp <= 0xffff ? cp : units == 1 ?
-				    0xd800 + ((cp - 0x10000) >> 10 & 0x3ff) :
-				    0xdc00 + ((cp - 0x10000) & 0x3ff);
-
-				bits = bits << 16 | u;
-				have += 16;
-				while (have >= 6) {
-					have -= 6;
-					out[n++] = digits[bits >> have & 63];
-				}
-				bits &= (1U << have) - 1;
-			}
-		}
-		if (have > 0)
-			out[n++] = digits[bits << (6 - have) & 63];
-		out[n++] = '-';
-	}
-	return (out);
-}
-
 int
 imap_select(struct mailbox_box *box, struct mailbox_folder *folder,
     struct mailbox_trouble *trouble)
 {
 	struct mailbox_session	*s = box->session;
-	char			*name = encode_name(folder->name);
+	char			*name = imap_name_encode(folder->name);
 	int			 r;
 
 	s->selected = NULL;
@@ -359,6 +309,8 @@ read_on(struct look *l, uint32_t to, uint32_t *top_r)
 	r = imap_fetch(l->box, mailimap_set_new_interval(f->uid + 1, to), false,
 	    &list, l->trouble);
 	l->fetches--;
+	if (r < 0 && l->trouble->class == CLASS_OTHER)
+		f->stuck++;
 	if (r != 0)
 		return (r < 0 ? -1 : imap_lost(l->box, IMAP_FETCHING,
 		    l->trouble));
@@ -422,6 +374,28 @@ fit_mark(struct look *l, uint32_t next)
 	l->sink->mark(l->sink->arg, f);
 }
 
+/*
+ * An answer that makes no sense, always at the same place: then it is one
+ * mail that this server or we cannot handle.  From the second time on the
+ * mails are fetched one by one, and one that still fails is left out.
+ */
+static bool
+one_by_one(struct look *l)
+{
+	struct mailbox_folder	*f = l->folder;
+	char			 sentence[OUTCOME_HOST] = "";
+
+	if (f->stuck > 2) {
+		text_appendf(sentence, sizeof sentence, "the mail with UID %u "
+		    "in \"%s\" cannot be read and is left out", f->uid + 1,
+		    f->name);
+		l->sink->warn(l->sink->arg, sentence);
+		mark(l, f->uid + 1);
+		f->stuck = 2;
+	}
+	return (f->stuck == 2);
+}
+
 /* UIDNEXT of the selected folder, if need be from its last mail. */
 static int
 next_uid(struct look *l, uint32_t *next_r)
@@ -456,7 +430,7 @@ read_selected(struct look *l)
 	while (f->uid + 1 < next) {
 		if (l->fetches <= 0)
 			return (1);
-		to = few || next - 1 - f->uid <= IMAP_BATCH ? 0 :
+		to = one_by_one(l) ? f->uid + 1 : few || next - 1 - f->uid <= IMAP_BATCH ? 0 :
 		    f->uid + IMAP_BATCH;
 		if (read_on(l, to, &top) < 0)
 			return (-1);
@@ -467,6 +441,7 @@ read_selected(struct look *l)
 			break;
 	}
 	s->unread = false;
+	f->stuck = 0;
 	return (0);
 }
 
@@ -583,7 +558,7 @@ ask_status(struct look *l, uint32_t *next_r, uint32_t *validity_r)
 	    mailimap_status_att_list_add(atts, MAILIMAP_STATUS_ATT_UIDNEXT) ||
 	    mailimap_status_att_list_add(atts, MAILIMAP_STATUS_ATT_UIDVALIDITY))
 		panic("out of memory");
-	name = encode_name(l->folder->name);
+	name = imap_name_encode(l->folder->name);
 	imap_arm(l->box, IMAP_WANT_STATUS, IMAP_BUDGET);
 	r = mailimap_status(l->box->session->imap, name, atts, &status);
 	mem_free(name);

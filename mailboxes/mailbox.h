@@ -24,6 +24,8 @@ struct mailbox_folder {
 	uint32_t	 uidvalidity;	/* 0: never looked at */
 	uint32_t	 uid;		/* the highest that was looked at */
 	struct stamp	 looked;	/* start of the last good look at it */
+	unsigned	 stuck;		/* answers behind uid that made no
+					 * sense, in a row */
 	bool		 told;		/* uid is from before this process: what
 					 * was to be removed may still be there */
 };

@@ -389,7 +389,9 @@ mime_split(const char *text, size_t len,
 	size_t		at, end;
 	bool		closes;
 
-	at = begin_part(&w, 0);
+	for (at = 0; at < len && text[at] == '\n'; at++)
+		continue;
+	at = begin_part(&w, at);
 	for (; at < len && w.depth > 0; at = end) {
 		end = line_end(text, len, at);
 		if (text[at] != '-' || !take_delimiter(&w, at, end, &closes) ||

@@ -465,6 +465,37 @@ class Scripted(WatcherCase):
                  or re.search(r'UID (MOVE|COPY)', '\n'.join(server.transcript)))
         self.assertNotRegex('\n'.join(server.transcript), r'C: \S+ (UID )?EXPUNGE')
 
+    def test_one_mail_that_the_server_garbles_does_not_hide_the_others(self):
+        server = self.serve()
+        tokens = [self.watching.token() for _ in range(3)]
+        for token in tokens:
+            self.put(probe(token))
+        honest = imap_script.Conn.fetch
+
+        def garbling(conn, tag, cmd, rest, lits):
+            uids = rest.split(' ')[0]
+            first, _, last = uids.partition(':')
+            if int(first) <= 2 and (last == '*' or int(last or first) >= 2):
+                conn.put('* 2 FETCH (UID 2 BODY[HEADER] {3}')
+                conn.put('abcdefgh)')
+                conn.put('%s OK done' % tag)
+            else:
+                honest(conn, tag, cmd, rest, lits)
+        imap_script.Conn.fetch = garbling
+        self.addCleanup(setattr, imap_script.Conn, 'fetch', honest)
+        self.watch(port=server.port, good=False)
+        self.watching.arrival(tokens[2], within=20)
+        self.watching.arrival(tokens[0], within=1)
+        look = self.watching.good(within=5)
+        self.assertIn('UID 2', look['warning'])
+
+    def test_a_thread_says_whom_it_serves(self):
+        server = self.serve(hooks=[{'on': 'LOGIN', 'delay': 2}])
+        self.watch(number=7, port=server.port, good=False)
+        wait_for('it is in a slot', lambda: 7 in self.watching.slots())
+        self.watching.good(7)
+        wait_for('it is in none', lambda: not any(self.watching.slots()))
+
     def test_no_more_round_trips_than_needed(self):
         server = self.serve()
         self.watch(port=server.port)

@@ -32,6 +32,7 @@
  *	clean ID FOLDER UIDVALIDITY UID TOKEN
  *	token MAILBOX			makes one and prints it
  *	cpu				what the watcher has used so far
+ *	slots				which mailboxes its threads have in hand
  *	quit
  *
  * Exit status 0: the watcher ended well once its socket was closed.
@@ -47,6 +48,7 @@ struct driver {
 	pid_t		 pid;
 	struct token_key key;
 	char		*secrets[BOXES];	/* owned; by id */
+	const uint32_t	*slots;			/* mapped */
 };
 
 static const char *const	looks[] = { "good", "blind" };
@@ -322,6 +324,13 @@ do_cpu(const struct driver *d)
 	    (unsigned long)sysconf(_SC_CLK_TCK));
 }
 
+static void
+do_slots(const struct driver *d)
+{
+	printf("slots\tids=%u,%u,%u,%u\n", d->slots[0], d->slots[1],
+	    d->slots[2], d->slots[3]);
+}
+
 static const struct {
 	const char	*name;
 	void		 (*act)(struct driver *, uint32_t, char *);
@@ -351,6 +360,8 @@ obey(struct driver *d, char *line)
 		do_token(d, rest);
 	else if (strcmp(line, "cpu") == 0)
 		do_cpu(d);
+	else if (strcmp(line, "slots") == 0)
+		do_slots(d);
 	for (i = 0; i < NITEMS(commands); i++)
 		if (strcmp(line, commands[i].name) == 0) {
 			uint32_t	id = (uint32_t)strtoul(rest, &more, 10);
@@ -384,6 +395,9 @@ start(struct driver *d, char *watcher)
 	if ((slots = memfd_create("slots", MFD_CLOEXEC)) == -1 ||
 	    ftruncate(slots, 4096) != 0)
 		panic("memfd: %s", strerror(errno));
+	d->slots = mmap(NULL, 4096, PROT_READ, MAP_SHARED, slots, 0);
+	if (d->slots == MAP_FAILED)
+		panic("mmap: %s", strerror(errno));
 	if ((d->pid = fork()) == -1)
 		panic("fork: %s", strerror(errno));
 	if (d->pid == 0) {

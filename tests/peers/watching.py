@@ -116,6 +116,14 @@ class Watching:
         self.say('cpu')
         return int(self.wait('cpu', lambda line: line.kind == 'cpu', since=since)['ms'])
 
+    def slots(self):
+        """The mailboxes that the threads have in hand."""
+        with self._news:
+            since = len(self.lines)
+        self.say('slots')
+        line = self.wait('slots', lambda line: line.kind == 'slots', since=since)
+        return [int(number) for number in line['ids'].split(',')]
+
     def errors(self):
         with open(self.log, encoding='utf-8', errors='replace') as f:
             return f.read()

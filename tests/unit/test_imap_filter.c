@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mailboxes/imap_filter.h"
+#include "mailboxes/imap_name.h"
 #include "monitor/mem.h"
 
 #define GREETING	"* OK hi\r\n"
@@ -386,6 +387,32 @@ an_idle_filter_holds_no_memory(void **state)
 	imap_filter_free(&f);
 }
 
+static void
+folder_names_travel_in_seven_bits(void **state)
+{
+	static const struct {
+		const char	*plain, *encoded;
+	}	names[] = {
+		{ "INBOX", "INBOX" }, { "", "" }, { "A&-B", "A&-B" },
+		{ "Entw\xc3\xbcrfe", "Entw&APw-rfe" },
+		{ "R&D \xc3\xbc", "R&-D &APw-" },
+		{ "~peter/mail/\xe5\x8f\xb0\xe5\x8c\x97/"
+		    "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e",
+		    "~peter/mail/&U,BTFw-/&ZeVnLIqe-" },
+		{ "\xf0\x9f\x93\xac", "&2D3c7A-" },
+		{ "cut \xe2\x82", "cut &AII-" },
+	};
+	char	*encoded;
+	size_t	 i;
+
+	(void)state;
+	for (i = 0; i < NITEMS(names); i++) {
+		encoded = imap_name_encode(names[i].plain);
+		assert_string_equal(encoded, names[i].encoded);
+		mem_free(encoded);
+	}
+}
+
 int
 main(void)
 {
@@ -403,6 +430,7 @@ main(void)
 		cmocka_unit_test(text_behind_the_answer_to_starttls_is_noticed),
 		cmocka_unit_test(greetings),
 		cmocka_unit_test(an_idle_filter_holds_no_memory),
+		cmocka_unit_test(folder_names_travel_in_seven_bits),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
