@@ -120,8 +120,8 @@ break_runs(struct follow *f, const struct followed *but)
 }
 
 /*
- * A session came further than where we were blind: login, or look-up; or all
- * the way, which is as far as one can come.
+ * A session came further than where we were blind: login, or look-up.  Blind
+ * at the dot is a sender that died: any session shows that another lives.
  */
 static void
 sighted(struct follow *f, const struct route *r, const struct outcome *o,
@@ -135,7 +135,7 @@ sighted(struct follow *f, const struct route *r, const struct outcome *o,
 	TAILQ_FOREACH(fe, &f->episodes, entry)
 		if (fe->e.class == CLASS_BLIND &&
 		    fe->e.state != EPISODE_QUIET &&
-		    (o->stage > fe->e.stage || o->stage == STAGE_DOT) &&
+		    (o->stage > fe->e.stage || fe->e.stage == STAGE_DOT) &&
 		    judge_speaks(fe->e.scope, r, o->host))
 			followed_move(f, fe, &see, now_ms);
 }

@@ -53,8 +53,8 @@ remind_at(const struct follow *f, const struct episode *e)
 
 /*
  * When this episode needs follow_tick(); 0: never by itself.  A doubt opens
- * by time, and people are reminded, only upon what was seen since the start:
- * what a monitor that was down remembers is no news.
+ * by time only upon what was seen since the start: what a monitor that was
+ * down remembers is no news.
  */
 static int64_t
 tick_at(const struct follow *f, const struct followed *fe)
@@ -70,8 +70,7 @@ tick_at(const struct follow *f, const struct followed *fe)
 			at = sooner(at, e->first_miss_ms + lim.fail_for_ms);
 		break;
 	case EPISODE_FAILING:
-		if (is_news(f, e))
-			at = sooner(at, e->remind_ms);
+		at = sooner(at, remind_at(f, e));
 		break;
 	case EPISODE_QUIET:
 		if (e->opened_ms != 0 && e->owed == 0 && !e->csv_done)

@@ -21,19 +21,17 @@
  * plays that one crash only ("before", "within", "after"); SIM_LOG=1 shows
  * the monitor's log.
  */
-#include <ftw.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "monitor/log.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
 #include "monitor/value.h"
+#include "tests/sim/playground.h"
+#include "tests/sim/rows.h"
 #include "tests/sim/world.h"
 
 #define START_MS	INT64_C(1767571200000)	/* 2026-01-05 00:00 UTC */
@@ -55,7 +53,7 @@ struct story {
 };
 
 static unsigned		 passed, failed;
-static char		 scratch[64];
+static const char	*scratch;
 
 static void __attribute__((noreturn))
 wrong(const struct story *s, const struct line *l, const char *why)
@@ -158,71 +156,7 @@ free_story(struct story *s)
 	mem_free(s->config2);
 }
 
-/* Looking at the CSV files. */
-
-/* The nth field of a row, unquoted, into buf. */
-static void
-field(const char *row, unsigned n, char *buf, size_t size)
-{
-	bool	quoted = false;
-	size_t	out = 0;
-
-	for (; *row != '\0' && *row != '\n'; row++) {
-		if (*row == '"')
-			quoted = !quoted;
-		else if (*row == ',' && !quoted) {
-			if (n-- == 0)
-				break;
-		} else if (n == 0 && out + 1 < size && *row != '\r')
-			buf[out++] = *row;
-	}
-	buf[out] = '\0';
-}
-
-/* Rows of files whose column is value ("": all) and whose other column, if
- * there is one, is not empty. */
-static unsigned
-count_both(const char *pattern, unsigned column, const char *value,
-    unsigned other)
-{
-	char		 path[512], line[8192], have[256], also[256] = "1";
-	unsigned	 n = 0;
-	glob_t		 g;
-
-	snprintf(path, sizeof path, "%s/csv/%s", scratch, pattern);
-	if (glob(path, 0, NULL, &g) != 0)
-		return (0);
-	for (size_t i = 0; i < g.gl_pathc; i++) {
-		FILE	*f = fopen(g.gl_pathv[i], "r");
-		bool	 first = true;
-
-		while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-			if (!first) {
-				field(line, column, have, sizeof have);
-				if (other != 0)
-					field(line, other, also, sizeof also);
-				if ((value[0] == '\0' ||
-				    strcmp(have, value) == 0) &&
-				    also[0] != '\0')
-					n++;
-			}
-			first = false;
-		}
-		if (f != NULL)
-			fclose(f);
-	}
-	globfree(&g);
-	return (n);
-}
-
-static unsigned
-count_rows(const char *pattern, unsigned column, const char *value)
-{
-	return (count_both(pattern, column, value, 0));
-}
-
-enum { LATENCY_ROUTE = 1, LATENCY_OUTCOME = 12, LATENCY_NOTE = 30,
-	ATTEMPTS_CLASS = 8, EPISODES_CLASS = 2, EPISODES_ACCEPTING = 5 };
+/* Looking at what came of it. */
 
 static void
 count_open(void *arg, const struct episode *e)
@@ -237,15 +171,6 @@ count_duplicates(void *arg, const struct probe *p)
 	*(unsigned *)arg += p->duplicates;
 }
 
-/* Episodes of a class whose accepting_at is not known. */
-static unsigned
-count_unaccepted(const char *class)
-{
-	return (count_rows("episodes.csv", EPISODES_CLASS, class) -
-	    count_both("episodes.csv", EPISODES_CLASS, class,
-	    EPISODES_ACCEPTING));
-}
-
 struct figure {
 	const char	*name;
 	unsigned	 (*of)(struct world *, const char *what);
@@ -255,7 +180,7 @@ static unsigned
 of_attempts(struct world *w, const char *what)
 {
 	return (what[0] == '\0' ? (unsigned)world_attempts(w) :
-	    count_rows("attempts-*.csv", ATTEMPTS_CLASS, what));
+	    rows_count(scratch, ROWS_ATTEMPTS, ATTEMPTS_CLASS, what, 0));
 }
 
 static unsigned
@@ -268,14 +193,16 @@ static unsigned
 of_episodes(struct world *w, const char *class)
 {
 	(void)w;
-	return (count_rows("episodes.csv", EPISODES_CLASS, class));
+	return (rows_count(scratch, ROWS_EPISODES, EPISODES_CLASS, class, 0));
 }
 
 static unsigned
 of_unaccepted(struct world *w, const char *class)
 {
 	(void)w;
-	return (count_unaccepted(class));
+	return (rows_count(scratch, ROWS_EPISODES, EPISODES_CLASS, class, 0) -
+	    rows_count(scratch, ROWS_EPISODES, EPISODES_CLASS, class,
+	    EPISODES_ACCEPTING));
 }
 
 static unsigned
@@ -337,14 +264,14 @@ static unsigned
 of_noted(struct world *w, const char *note)
 {
 	(void)w;
-	return (count_rows("latency-*.csv", LATENCY_NOTE, note));
+	return (rows_count(scratch, ROWS_LATENCY, LATENCY_NOTE, note, 0));
 }
 
 static unsigned
 of_rows(struct world *w, const char *route)
 {
 	(void)w;
-	return (count_rows("latency-*.csv", LATENCY_ROUTE, route));
+	return (rows_count(scratch, ROWS_LATENCY, LATENCY_ROUTE, route, 0));
 }
 
 /* What "expect" knows beside the outcomes of the latency CSV. */
@@ -370,7 +297,7 @@ figure(struct world *w, const char *what, const char *of)
 	for (size_t i = 0; i < NITEMS(figures); i++)
 		if (strcmp(what, figures[i].name) == 0)
 			return (figures[i].of(w, of));
-	return (count_rows("latency-*.csv", LATENCY_OUTCOME, what));
+	return (rows_count(scratch, ROWS_LATENCY, LATENCY_OUTCOME, what, 0));
 }
 
 /* "5", "5..9", "5.." against a figure. */
@@ -529,21 +456,6 @@ do_deed(struct world *w, const struct story *s, const struct line *l,
 		wrong(s, l, "not understood");
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
-{
-	(void)st;
-	(void)type;
-	return (f->level == 0 ? 0 : remove(path));
-}
-
-static void
-clear_scratch(void)
-{
-	if (nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
-		panic("cannot clear %s", scratch);
-}
-
 /* Plays it once; false with why filled if an expectation does not hold. */
 static bool
 play(const struct story *s, uint64_t crash_at, enum crash crash,
@@ -556,7 +468,7 @@ play(const struct story *s, uint64_t crash_at, enum crash crash,
 	size_t		 n;
 	bool		 ok = true;
 
-	clear_scratch();
+	playground_clear();
 	w = world_new(scratch, s->config, START_MS);
 	if (crash_at != 0)
 		world_crash_at(w, crash_at, crash);
@@ -670,23 +582,18 @@ int
 main(int argc, char **argv)
 {
 	struct story	 s;
-	const char	*base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" :
-			    "/tmp";
 
 	if (getenv("SIM_LOG") == NULL && freopen("/dev/null", "w",
 	    stderr) == NULL)
 		return (2);
-	snprintf(scratch, sizeof scratch, "%s/mailflow-sim-XXXXXX", base);
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	if (mkdtemp(scratch) == NULL)
-		panic("mkdtemp");
+	scratch = playground_make();
 	for (int i = 1; i < argc; i++) {
 		read_story(&s, argv[i]);
 		play_all(&s);
 		free_story(&s);
 	}
-	clear_scratch();
-	(void)rmdir(scratch);
+	playground_remove();
 	printf("%u passed, %u failed\n", passed, failed);
 	return (failed > 0 || passed == 0);
 }

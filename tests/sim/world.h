@@ -105,6 +105,8 @@ uint64_t world_attempts(const struct world *);	/* sessions of probes */
 uint64_t world_attempts_on(const struct world *, const char *server);
 /* Bodies that went out for one token, at most; "": for any. */
 unsigned world_bodies(const struct world *, const char *token);
+void	 world_each_body(const struct world *,
+	    void (*)(void *arg, const char *token), void *arg);
 uint64_t world_cleaned(const struct world *);
 
 /* The notices' kinds in order, "failing accepting delivered". */

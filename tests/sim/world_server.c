@@ -148,6 +148,31 @@ world_bodies(const struct world *w, const char *token)
 	return (found != NULL ? (*found)->sent : 0);
 }
 
+/* twalk(3) takes no argument. */
+static struct {
+	void	(*each)(void *arg, const char *token);
+	void	*arg;
+} walk;
+
+static void
+walk_body(const void *node, VISIT visit, int depth)
+{
+	const struct body	*const *b = node;
+
+	(void)depth;
+	if (visit == postorder || visit == leaf)
+		walk.each(walk.arg, (*b)->token);
+}
+
+void
+world_each_body(const struct world *w,
+    void (*each)(void *arg, const char *token), void *arg)
+{
+	walk.each = each;
+	walk.arg = arg;
+	twalk(w->bodies, walk_body);
+}
+
 /* Orders. */
 
 /* What an order stands for is on disk before it is given. */
