@@ -88,8 +88,10 @@ sql_put(struct sql *s, const char *text)
 static void
 sql_mark(struct sql *s, const struct record *r, char mark)
 {
-	for (size_t i = 0; i < r->count; i++) {
-		if (i > 0)
+	size_t	first = mark == '$' ? 1 : 0;
+
+	for (size_t i = first; i < r->count; i++) {
+		if (i > first)
 			sql_put(s, ",");
 		if (mark == '#') {
 			sql_put(s, "?");

@@ -16,6 +16,7 @@ static const char *const	delivery_states[DELIVERY_STATES] = {
 };
 
 static const struct column	episode_columns[] = {
+	VALUE("id", episode, id, COLUMN_REFERENCE),
 	TEXT("scope", episode, scope),
 	WORD("class", episode, class, WORDS_CLASS),
 	WORD("origin", episode, origin, WORDS_EPISODE_ORIGIN),
@@ -48,7 +49,6 @@ static const struct column	episode_columns[] = {
 	TEXT("last_reply", episode, last_reply),
 	TEXT("host", episode, host),
 	VALUE("csv_done", episode, csv_done, COLUMN_BOOL),
-	VALUE("id", episode, id, COLUMN_REFERENCE),
 };
 
 static const struct record	episode_record = {

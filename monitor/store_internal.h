@@ -79,8 +79,8 @@ struct record {
 
 /*
  * In sql, '@' stands for the record's column names, '#' for as many numbered
- * parameters, '$' for "name=excluded.name" of each.  Parameters after '#'
- * are written '?'.
+ * parameters, '$' for "name=excluded.name" of each but the first, which is
+ * the key.  Parameters after '#' are written '?'.
  */
 struct query {
 	const char		*sql;

@@ -105,8 +105,16 @@ static const struct record	arrival_record = {
 
 /* probes */
 
+/* All but the key; and the same for a probe that was and stays open, which
+ * leaves every index alone: most of a probe's writes are such. */
 static const struct query	probe_put = {
-	"INSERT INTO probe(@) VALUES (#) ON CONFLICT(token) DO UPDATE SET $",
+	"INSERT INTO probe(@,ended) VALUES (#,?)"
+	" ON CONFLICT(token) DO UPDATE SET $, ended=excluded.ended",
+	&probe_record
+};
+static const struct query	probe_put_open = {
+	"INSERT INTO probe(@,ended) VALUES (#,0)"
+	" ON CONFLICT(token) DO UPDATE SET $ WHERE ended = 0",
 	&probe_record
 };
 static const struct query	probe_get = {
@@ -115,16 +123,16 @@ static const struct query	probe_get = {
 /* The '+' makes SQLite sort the rows before it gives the first: a callback
  * may then write what it reads. */
 static const struct query	probe_each = {
-	"SELECT @ FROM probe WHERE state <> 'done' ORDER BY +scheduled_ms, +id",
+	"SELECT @ FROM probe WHERE ended = 0 ORDER BY +scheduled_ms, +id",
 	&probe_record
 };
 static const struct query	history_of = {
-	"SELECT @ FROM probe WHERE state = 'done' AND route = ?1"
+	"SELECT @ FROM probe WHERE ended = 1 AND route = ?1"
 	" AND finished_ms >= ?2 ORDER BY finished_ms DESC LIMIT ?3",
 	&probe_record
 };
 static const struct query	history_all = {
-	"SELECT @ FROM probe WHERE state = 'done'"
+	"SELECT @ FROM probe WHERE ended = 1"
 	" AND finished_ms >= ?1 ORDER BY finished_ms DESC LIMIT ?2",
 	&probe_record
 };
@@ -134,8 +142,17 @@ store_probe_put(struct store *s, const struct probe *p)
 {
 	struct cursor	c;
 
+	if (p->state != PROBE_DONE) {
+		cursor_open(&c, s, &probe_put_open);
+		cursor_row(&c, p);
+		if (cursor_run(&c) == -1)
+			return (-1);
+		if (sqlite3_changes(s->db) > 0)
+			return (0);
+	}
 	cursor_open(&c, s, &probe_put);
 	cursor_row(&c, p);
+	cursor_int(&c, p->state == PROBE_DONE);
 	return (cursor_run(&c));
 }
 

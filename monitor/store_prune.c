@@ -14,7 +14,7 @@
 /* ?1 is the time, ?2 the number of rows. */
 static const struct query	prunes[] = {
 	{ "DELETE FROM probe WHERE id IN (SELECT id FROM probe"
-	    " WHERE state = 'done' AND finished_ms < ?1"
+	    " WHERE ended = 1 AND finished_ms < ?1"
 	    " ORDER BY finished_ms LIMIT ?2)", NULL },
 	{ "DELETE FROM attempt WHERE id IN (SELECT id FROM"
 	    " (SELECT id, finished_ms FROM attempt ORDER BY id LIMIT ?2)"

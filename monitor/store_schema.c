@@ -12,7 +12,8 @@
  *
  * Times are wall milliseconds; a stamp is three columns.  Ended probes are
  * found by when they ended, open ones by a partial index that holds nothing
- * else, so that years of history cost a probe nothing.
+ * else, so that years of history cost a probe nothing.  `ended` says again
+ * what state says, so that a change of state touches no index but at the end.
  */
 
 static const char	step_1[] =
@@ -29,6 +30,7 @@ static const char	step_1[] =
 "	sender TEXT NOT NULL,"
 "	recipient TEXT NOT NULL,"
 "	state TEXT NOT NULL,"
+"	ended INTEGER NOT NULL,"
 "	outcome TEXT NOT NULL,"
 "	scheduled_ms INTEGER NOT NULL,"
 "	next_try_ms INTEGER NOT NULL,"
@@ -60,9 +62,9 @@ static const char	step_1[] =
 "	looked_ms INTEGER NOT NULL,"
 "	late_told INTEGER NOT NULL,"
 "	note TEXT NOT NULL);"
-"CREATE INDEX probe_open ON probe(scheduled_ms) WHERE state <> 'done';"
-"CREATE INDEX probe_ended ON probe(finished_ms) WHERE state = 'done';"
-"CREATE INDEX probe_route ON probe(route, finished_ms) WHERE state = 'done';"
+"CREATE INDEX probe_open ON probe(ended) WHERE ended = 0;"
+"CREATE INDEX probe_ended ON probe(finished_ms) WHERE ended = 1;"
+"CREATE INDEX probe_route ON probe(route, finished_ms) WHERE ended = 1;"
 
 "CREATE TABLE attempt ("
 "	id INTEGER PRIMARY KEY,"
