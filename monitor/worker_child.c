@@ -29,10 +29,11 @@ static void __attribute__((noreturn))
 end(int status)
 {
 #ifdef WITH_SANITIZERS
-	exit(status);
-#else
-	_exit(status);
+	/* Not from a pool's thread: what runs at exit would join it. */
+	if (gettid() == getpid())
+		exit(status);
 #endif
+	_exit(status);
 }
 
 static void
