@@ -1,10 +1,11 @@
 """A place of its own for one test: a directory, the processes started in it,
 and the promise that none of them outlives it.
 
-Every process is a child in a session of its own and dies with us (the kernel
-sends it SIGTERM when we are killed, PR_SET_PDEATHSIG).  What a child leaves
-behind becomes our child (PR_SET_CHILD_SUBREAPER), so that it can be found and
-named instead of lingering under init.
+Every process is a child in a session of its own.  A guard ends those groups
+should we be killed before we could (PR_SET_PDEATHSIG would not do: Postfix
+changes its identity, which clears it).  What a child leaves behind becomes our
+child (PR_SET_CHILD_SUBREAPER), so that it can be found and named instead of
+lingering under init.
 """
 import atexit
 import ctypes
@@ -16,7 +17,6 @@ import sys
 import tempfile
 import time
 
-PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 STOP_WITHIN = 10.0
 
@@ -92,9 +92,33 @@ def command_of(pid):
         return ''
 
 
-def _die_with_parent():
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+class Guard:
+    """A shell that reads process groups and, when our end of the pipe closes
+    without a farewell, ends them."""
+
+    SCRIPT = '''
+        while read -r group; do
+                [ "$group" != farewell ] || exit 0
+                groups="$groups -$group"
+        done
+        kill -s TERM -- $groups
+        sleep 3
+        kill -s KILL -- $groups'''
+
+    def __init__(self):
+        self.shell = subprocess.Popen(
+            ['/bin/sh', '-c', self.SCRIPT], stdin=subprocess.PIPE, text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.pid = self.shell.pid
+
+    def tell(self, word):
+        self.shell.stdin.write('%s\n' % word)
+        self.shell.stdin.flush()
+
+    def farewell(self):
+        self.tell('farewell')
+        self.shell.stdin.close()
+        self.shell.wait()
 
 
 class Process:
@@ -106,9 +130,10 @@ class Process:
         with open(log, 'ab') as out:
             self.popen = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env,
-                cwd=cwd, start_new_session=True, preexec_fn=_die_with_parent)
+                cwd=cwd, start_new_session=True)
         self.pid = self.popen.pid
         _started.append(self)
+        _guard.tell(self.pid)
 
     def alive(self):
         return self.popen.poll() is None
@@ -174,8 +199,8 @@ class Scratch:
             self.path = tempfile.mkdtemp(prefix='mf-', dir=base if len(base) < 40 else '/tmp')
         # The servers' unprivileged parts must reach their sockets and queues.
         os.chmod(self.path, 0o755)
-        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        _on_signals()
+        if not _open:
+            _begin()
         _open.append(self)
 
     def __enter__(self):
@@ -232,17 +257,20 @@ class Scratch:
             self.stop_all()
         finally:
             _open.remove(self)
+            if not _open:
+                _guard.farewell()
             if not self.keep and not os.environ.get('MAILFLOW_KEEP'):
                 shutil.rmtree(self.path, ignore_errors=True)
 
 
+_guard = None
 _open = []
 _started = []
 
 
 def _reap():
     """Collects adopted grandchildren; our own children are Popen's to collect."""
-    ours = {process.pid for process in _started}
+    ours = {process.pid for process in _started} | {_guard.pid}
     for pid, (parent, state, _) in processes().items():
         if parent == os.getpid() and state == 'Z' and pid not in ours:
             try:
@@ -254,20 +282,23 @@ def _reap():
 def _end_strays(troubles):
     """Nothing may be left below us; what is gets a moment, then it is ended
     and reported: a server or a worker that survives its end is a fault."""
+    def left():
+        return [pid for pid in descendants() if pid != _guard.pid]
+
     def gone():
         _reap()
-        return not descendants()
+        return not left()
     try:
         wait_for('all processes ended', gone, within=5.0)
     except Failure:
-        left = [(pid, command_of(pid)) for pid in descendants()]
-        for pid, _ in left:
+        strays = [(pid, command_of(pid)) for pid in left()]
+        for pid, _ in strays:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
         _reap()
-        troubles.append(Failure('left running: %s' % left))
+        troubles.append(Failure('left running: %s' % strays))
 
 
 def _close_all():
@@ -282,10 +313,12 @@ def _leave(number, _frame):
     sys.exit(128 + number)
 
 
-def _on_signals():
-    if not _open:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, _leave)
+def _begin():
+    global _guard
+    _guard = Guard()
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _leave)
 
 
 atexit.register(_close_all)
