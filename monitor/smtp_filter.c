@@ -1,6 +1,5 @@
 #include "monitor/smtp_filter.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -323,45 +322,6 @@ smtp_queue_id(const char *text, char *buf, size_t size)
 		    size))
 			return;
 	}
-}
-
-void
-smtp_scrub(char *text, const char *secret)
-{
-	size_t	len = strlen(secret);
-	char	*at;
-
-	if (len < 4)
-		return;
-	for (at = text; (at = strstr(at, secret)) != NULL; at += len)
-		memset(at, '*', len);
-}
-
-size_t
-smtp_base64(char *buf, size_t size, const void *bytes, size_t len)
-{
-	size_t	need = (len + 2) / 3 * 4;
-
-	if (len > INT32_MAX || need >= size)
-		return (0);
-	EVP_EncodeBlock((unsigned char *)buf, bytes, (int)len);
-	return (need);
-}
-
-size_t
-smtp_oauth(enum smtp_auth mechanism, const char *user, const char *token,
-    char *buf, size_t size)
-{
-	char	*plain;
-	size_t	 len;
-
-	plain = mechanism == SMTP_AUTH_XOAUTH2 ?
-	    mem_printf("user=%s\001auth=Bearer %s\001\001", user, token) :
-	    mem_printf("n,a=%s,\001auth=Bearer %s\001\001", user, token);
-	len = smtp_base64(buf, size, plain, strlen(plain));
-	mem_wipe(plain, strlen(plain));
-	mem_free(plain);
-	return (len);
 }
 
 size_t

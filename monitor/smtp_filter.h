@@ -105,22 +105,6 @@ enum smtp_address smtp_address_check(const char *);
  */
 void	 smtp_queue_id(const char *text, char *buf, size_t size);
 
-/* Stars out each occurrence of secret, if it has 4 bytes or more. */
-void	 smtp_scrub(char *text, const char *secret);
-
-/*
- * Base 64 of len bytes; the length written, 0 if it does not fit buf[size]
- * with its NUL.
- */
-size_t	 smtp_base64(char *buf, size_t size, const void *bytes, size_t len);
-
-/*
- * The initial response of XOAUTH2 or OAUTHBEARER (RFC 7628 3.1), in base 64;
- * its length, 0 if it does not fit.
- */
-size_t	 smtp_oauth(enum smtp_auth, const char *user, const char *token,
-	    char *buf, size_t size);
-
 /*
  * The next line of padding, CRLF included, when `left` bytes are still to be
  * filled: its length, 0 when less than 2 are left.  The lines add up to

@@ -4,6 +4,7 @@
 #include "monitor/reply.h"
 #include "monitor/smtp_filter.h"
 #include "monitor/smtp_library.h"
+#include "monitor/smtp_secret.h"
 #include "monitor/smtp_send.h"
 #include "monitor/transport.h"
 
@@ -98,7 +99,11 @@ int	 smtp_reach(struct smtp_session *, const struct sockaddr_storage *,
 /* EHLO, and TLS as the job wants it; may connect once more. */
 int	 smtp_shake_hands(struct smtp_session *,
 	    const struct sockaddr_storage *);
-/* The login as far as it is ours: whether it may pass, and OAuth. */
+
+/*
+ * smtp_login.c: the login as far as it is ours: whether it may pass, and
+ * OAuth.
+ */
 int	 smtp_login(struct smtp_session *);
 
 /* smtp_pump.c: lets the library speak, up to the reply to the dot. */

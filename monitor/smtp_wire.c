@@ -70,36 +70,6 @@ smtp_note(struct smtp_session *s, const char *fmt, ...)
 	transcript(s, "--", text);
 }
 
-/*
- * A server may repeat a login in its reply: the secret itself, and what it
- * looks like on the wire, in base 64 alone and with the user before it.
- */
-static void
-scrub(const struct smtp_session *s, char *text)
-{
-	const struct frame_job	*j = s->job;
-	char			 coded[2 * FRAME_SECRET_SIZE];
-	char			 plain[FRAME_LOCAL + FRAME_SECRET_SIZE + 2];
-	size_t			 user = strlen(j->user) + 1;
-	size_t			 secret = strlen(j->secret);
-
-	if (secret == 0)
-		return;
-	smtp_scrub(text, j->secret);
-	if (smtp_base64(coded, sizeof coded, j->secret, secret) > 0)
-		smtp_scrub(text, coded);
-	plain[0] = '\0';			/* RFC 4616 2 */
-	memcpy(plain + 1, j->user, user);
-	memcpy(plain + 1 + user, j->secret, secret);
-	if (smtp_base64(coded, sizeof coded, plain, 1 + user + secret) > 0)
-		smtp_scrub(text, coded);
-	if (j->oauth && (smtp_oauth(SMTP_AUTH_XOAUTH2, j->user, j->secret,
-	    coded, sizeof coded) > 0))
-		smtp_scrub(text, coded);
-	mem_wipe(coded, sizeof coded);
-	mem_wipe(plain, sizeof plain);
-}
-
 /* Scrubbed before it is cut: half a secret is no longer found. */
 void
 smtp_note_line(struct smtp_session *s, char who, const char *bytes, size_t len)
@@ -110,7 +80,7 @@ smtp_note_line(struct smtp_session *s, char who, const char *bytes, size_t len)
 	while (len > 0 && (bytes[len - 1] == '\r' || bytes[len - 1] == '\n'))
 		len--;
 	text_clean(whole, sizeof whole, bytes, len);
-	scrub(s, whole);
+	smtp_scrub(whole, s->job->secret);
 	text_copy(text, sizeof text, whole);
 	transcript(s, name, text);
 }
@@ -200,7 +170,7 @@ smtp_end(struct smtp_session *s, enum outcome_class class,
 	vsnprintf(raw, sizeof raw, fmt, ap);
 	va_end(ap);
 	text_clean(text, sizeof text, raw, strlen(raw));
-	scrub(s, text);
+	smtp_scrub(text, s->job->secret);
 	if (s->dot_sent)
 		return (end_uncertain(s, text));
 	text_copy(s->out->reply, sizeof s->out->reply, text);
@@ -247,7 +217,7 @@ smtp_end_reply(struct smtp_session *s, const struct reply *r)
 	s->out->contradiction = r->contradiction;
 	text_copy(s->out->enhanced, sizeof s->out->enhanced, r->enhanced);
 	text_copy(s->out->reply, sizeof s->out->reply, r->text);
-	scrub(s, s->out->reply);
+	smtp_scrub(s->out->reply, s->job->secret);
 	if (is_login_trouble(s, r, m.class))
 		return (finish(s, CLASS_AUTH, VERDICT_TEMPORARY, true));
 	return (finish(s, m.class, m.verdict, false));

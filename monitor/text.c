@@ -125,6 +125,18 @@ text_clean(char *dst, size_t size, const char *src, size_t len)
 	dst[out] = '\0';
 }
 
+void
+text_scrub(char *text, const char *secret)
+{
+	size_t	len = strlen(secret);
+	char	*at;
+
+	if (len < 4)
+		return;
+	for (at = text; (at = strstr(at, secret)) != NULL; at += len)
+		memset(at, '*', len);
+}
+
 bool
 text_is_ascii(const char *s)
 {

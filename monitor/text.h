@@ -28,6 +28,9 @@ bool	 text_appendf(char *dst, size_t size, const char *, ...)
  */
 void	 text_clean(char *dst, size_t size, const char *src, size_t len);
 
+/* Stars out each occurrence of a secret of 4 bytes or more. */
+void	 text_scrub(char *text, const char *secret);
+
 /* True if the whole is printable ASCII (0x20-0x7e). */
 bool	 text_is_ascii(const char *);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "monitor/smtp_filter.h"
+#include "monitor/smtp_secret.h"
 
 /*
  * What a server sends, in pieces cut at every place: the same replies must

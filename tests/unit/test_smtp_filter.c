@@ -2,12 +2,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "monitor/mem.h"
 #include "monitor/smtp_filter.h"
+#include "monitor/smtp_secret.h"
 
 /* Replies from the wire */
 
@@ -315,23 +317,87 @@ a_secret_that_a_server_repeats_is_starred_out(void **state)
 	assert_string_equal(kept, "abc is too short to be told from words");
 }
 
-/* RFC 7628 4.1 has this client response, without the host and port. */
+static void
+a_secret_is_found_in_base_64_wherever_it_begins(void **state)
+{
+	static const char	*const around[] = { "", "u", "us", "use",
+				    "n,a=u,\001auth=Bearer " };
+	char			 coded[256], text[512], plain[128];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(around); i++) {
+		snprintf(plain, sizeof plain, "%shunter22%s", around[i],
+		    around[i]);
+		assert_true(smtp_base64(coded, sizeof coded, plain,
+		    strlen(plain)) > 0);
+		snprintf(text, sizeof text, "bad login (%s), sorry", coded);
+		smtp_scrub(text, "hunter22");
+		coded[strcspn(coded, "=")] = '\0';
+		assert_null(strstr(text, coded));
+		assert_non_null(strstr(text, "bad login (***"));
+		assert_non_null(strstr(text, "), sorry"));
+	}
+}
+
+/* That of RFC 7628 4.1, and of the makers of XOAUTH2. */
 static void
 an_oauth_login_is_put_together(void **state)
 {
 	char	coded[256];
 
 	(void)state;
-	smtp_oauth(SMTP_AUTH_XOAUTH2, "user@example.com", "vF9dft4qmT",
-	    coded, sizeof coded);
-	assert_string_equal(coded, "dXNlcj11c2VyQGV4YW1wbGUuY29tAWF1dGg9QmVhcm"
-	    "VyIHZGOWRmdDRxbVQBAQ==");
-	smtp_oauth(SMTP_AUTH_OAUTHBEARER, "user@example.com", "vF9dft4qmT",
-	    coded, sizeof coded);
-	assert_string_equal(coded, "bixhPXVzZXJAZXhhbXBsZS5jb20sAWF1dGg9QmVhcm"
-	    "VyIHZGOWRmdDRxbVQBAQ==");
+	smtp_oauth(SMTP_AUTH_XOAUTH2, "someuser@example.com",
+	    "ya29.vF9dft4qmTc2Nvb3RlckBhdHRhdmlzdGEuY29tCg", "", 0, coded,
+	    sizeof coded);
+	assert_string_equal(coded, "dXNlcj1zb21ldXNlckBleGFtcGxlLmNvbQFhdXRoPU"
+	    "JlYXJlciB5YTI5LnZGOWRmdDRxbVRjMk52YjNSbGNrQmhkSFJoZG1semRHRXVZMj"
+	    "l0Q2cBAQ==");
+	smtp_oauth(SMTP_AUTH_OAUTHBEARER, "user@example.com",
+	    "vF9dft4qmTc2Nvb3RlckBhbHRhdmlzdGEuY29tCg==", "server.example.com",
+	    143, coded, sizeof coded);
+	assert_string_equal(coded, "bixhPXVzZXJAZXhhbXBsZS5jb20sAWhvc3Q9c2Vydm"
+	    "VyLmV4YW1wbGUuY29tAXBvcnQ9MTQzAWF1dGg9QmVhcmVyIHZGOWRmdDRxbVRjMk"
+	    "52YjNSbGNrQmhiSFJoZG1semRHRXVZMjl0Q2c9PQEB");
 	assert_int_equal(smtp_oauth(SMTP_AUTH_XOAUTH2, "user@example.com",
-	    "vF9dft4qmT", coded, 20), 0);
+	    "vF9dft4qmT", "", 0, coded, 20), 0);
+}
+
+static void
+a_users_comma_does_not_end_his_name(void **state)
+{
+	char	have[256], want[256];
+
+	(void)state;
+	smtp_oauth(SMTP_AUTH_OAUTHBEARER, "a,b=c", "t", "h", 25, have,
+	    sizeof have);
+	smtp_base64(want, sizeof want, "n,a=a=2Cb=3Dc,\001host=h\001port=25"
+	    "\001auth=Bearer t\001\001", 45);
+	assert_string_equal(have, want);
+}
+
+static void
+what_a_server_has_against_a_token_is_read(void **state)
+{
+	static const struct {
+		const char	*challenge;
+		const char	*said;
+	} rows[] = {
+		{ "eyJzdGF0dXMiOiJpbnZhbGlkX3Rva2VuIn0=",
+		  "{\"status\":\"invalid_token\"}" },
+		{ "eyJzdGF0dXMiOiI0MDAifQ", "{\"status\":\"400\"}" },
+		{ "ewoiYSI6IvAfIn0K",	"{ \"a\":\"? \"} " },
+		{ "",			"" },
+		{ "=",			"" },
+		{ "VXNlcm5hbWU6",	"" },
+		{ "go ahead",		"" },
+	};
+	char	said[256];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		smtp_oauth_error(rows[i].challenge, said, sizeof said);
+		assert_string_equal(said, rows[i].said);
+	}
 }
 
 static void
@@ -377,7 +443,10 @@ main(void)
 		cmocka_unit_test(the_queue_id_is_found_in_what_servers_say),
 		cmocka_unit_test(a_queue_id_that_does_not_fit_is_left_out),
 		cmocka_unit_test(a_secret_that_a_server_repeats_is_starred_out),
+		cmocka_unit_test(a_secret_is_found_in_base_64_wherever_it_begins),
 		cmocka_unit_test(an_oauth_login_is_put_together),
+		cmocka_unit_test(a_users_comma_does_not_end_his_name),
+		cmocka_unit_test(what_a_server_has_against_a_token_is_read),
 		cmocka_unit_test(padding_fills_to_the_byte_with_short_lines),
 	};
 

@@ -1,0 +1,146 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "monitor/mem.h"
+#include "monitor/route.h"
+#include "monitor/smtp_session.h"
+#include "monitor/text.h"
+
+/*
+ * The login, as far as it is not the library's, which knows no OAuth.
+ * Whatever fails here is told as auth and blind, and ends the session: none
+ * goes on without its login.
+ */
+
+/* A command may have so much (RFC 5321 4.5.3.1.4), its CRLF included. */
+#define COMMAND_MAX	512
+
+static int
+refuse(struct smtp_session *s, const char *why)
+{
+	return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true, "%s", why));
+}
+
+static int
+exchange(struct smtp_session *s, const char *line, const char *shown,
+    struct reply *r)
+{
+	if (smtp_say(s, line, shown) != 0)
+		return (-1);
+	return (smtp_hear(s, s->job->timeout_ms, r, NULL, NULL));
+}
+
+/* OAuth */
+
+/*
+ * The server's 334 explains what it has against the token; only after an
+ * answer to that does it say its 535.  Not all bother to.
+ */
+static int
+oauth_refused(struct smtp_session *s, struct reply *r,
+    enum smtp_auth mechanism)
+{
+	char	said[OUTCOME_REPLY], why[OUTCOME_REPLY + 64];
+
+	smtp_oauth_error(r->text, said, sizeof said);
+	smtp_scrub(said, s->job->secret);
+	snprintf(why, sizeof why, "the server does not take the token: %s",
+	    said[0] != '\0' ? said : "it does not say why");
+	smtp_note(s, "%s", why);
+	if (exchange(s, mechanism == SMTP_AUTH_XOAUTH2 ? "\r\n" : "AQ==\r\n",
+	    NULL, r) != 0 || r->code < 400)
+		return (refuse(s, why));
+	if (said[0] != '\0') {
+		text_append(r->text, sizeof r->text, " ");
+		text_append(r->text, sizeof r->text, said);
+	}
+	return (smtp_expect(s, r, 2));
+}
+
+static bool
+is_asked_for(const struct reply *r)
+{
+	char	said[8];
+
+	smtp_oauth_error(r->text, said, sizeof said);
+	return (r->code == 334 && said[0] == '\0');
+}
+
+/*
+ * A long token does not fit into the command and is sent when the server
+ * asks for it (RFC 4954 4): some read no more than a command's bytes.
+ */
+static int
+say_token(struct smtp_session *s, const char *name, const char *coded,
+    struct reply *r)
+{
+	char	line[2 * FRAME_SECRET_SIZE + 32], shown[32];
+	int	said;
+
+	snprintf(line, sizeof line, "AUTH %s %s\r\n", name, coded);
+	snprintf(shown, sizeof shown, "AUTH %s ***", name);
+	if (strlen(line) > COMMAND_MAX) {
+		snprintf(line, sizeof line, "AUTH %s\r\n", name);
+		snprintf(shown, sizeof shown, "AUTH %s", name);
+	}
+	said = exchange(s, line, shown, r);
+	if (said == 0 && is_asked_for(r)) {
+		snprintf(line, sizeof line, "%s\r\n", coded);
+		said = exchange(s, line, "***", r);
+	}
+	mem_wipe(line, sizeof line);
+	return (said);
+}
+
+static int
+oauth_login(struct smtp_session *s, enum smtp_auth mechanism)
+{
+	char		coded[2 * FRAME_SECRET_SIZE];
+	struct reply	r;
+	int		said;
+
+	if (smtp_oauth(mechanism, s->job->user, s->job->secret, s->host,
+	    s->job->port, coded, sizeof coded) == 0)
+		return (refuse(s, "the access token is too long"));
+	said = say_token(s, mechanism == SMTP_AUTH_XOAUTH2 ? "XOAUTH2" :
+	    "OAUTHBEARER", coded, &r);
+	mem_wipe(coded, sizeof coded);
+	if (said != 0)
+		return (-1);
+	if (r.code == 334)
+		return (oauth_refused(s, &r, mechanism));
+	if (smtp_expect(s, &r, 2) != 0)
+		return (-1);
+	s->logged_in = true;
+	return (0);
+}
+
+/* The one with an RFC, where the server has both. */
+static int
+oauth(struct smtp_session *s)
+{
+	return (oauth_login(s, (s->features.auth & SMTP_AUTH_OAUTHBEARER) != 0 ?
+	    SMTP_AUTH_OAUTHBEARER : SMTP_AUTH_XOAUTH2));
+}
+
+int
+smtp_login(struct smtp_session *s)
+{
+	unsigned	want = s->job->oauth ?
+			    SMTP_AUTH_XOAUTH2 | SMTP_AUTH_OAUTHBEARER :
+			    SMTP_AUTH_PLAIN | SMTP_AUTH_LOGIN;
+
+	if (s->job->user[0] == '\0' || s->job->kind == JOB_CHECK)
+		return (0);
+	smtp_stage(s, STAGE_AUTH);
+	if (!transport_verified(s->server) && !s->job->insecure_auth)
+		return (refuse(s, "the login is withheld: the connection is "
+		    "not encrypted and verified"));
+	if ((s->features.auth & want) == 0)
+		return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true,
+		    "the server offers no login that can be done here (AUTH: "
+		    "%s)", s->features.auth_names[0] != '\0' ?
+		    s->features.auth_names : "none"));
+	/* A password is the library's turn, in smtp_pump(). */
+	return (s->job->oauth ? oauth(s) : 0);
+}
