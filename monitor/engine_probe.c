@@ -2,6 +2,7 @@
 
 #include <search.h>
 #include <string.h>
+#include <strings.h>
 
 #include "alerts/judge.h"
 #include "monitor/clock.h"
@@ -115,22 +116,25 @@ engine_save(struct engine *e, const struct probe_run *pr)
 	(void)store_probe_put(e->store, &pr->p);	/* commit reports it */
 }
 
-/* Systems: where sessions go. */
+/* Systems: where sessions go.  MX hosts are known only afterwards: there it
+ * is their domain. */
 
 static const char *
-system_name(const struct server *s)
+system_name(const struct route *r)
 {
-	return (judge_system(s, ""));
+	const char	*name = judge_system(r->server, "");
+
+	return (name[0] != '\0' ? name : judge_domain(r));
 }
 
 static struct system_run *
-system_of(struct engine *e, const struct server *server)
+system_of(struct engine *e, const struct route *r)
 {
-	const char		*name = system_name(server);
+	const char		*name = system_name(r);
 	struct system_run	*s;
 
 	for (s = e->systems; s != NULL; s = s->next)
-		if (strcmp(s->name, name) == 0)
+		if (strcasecmp(s->name, name) == 0)
 			break;
 	if (s == NULL) {
 		s = mem_alloc(sizeof *s);
@@ -139,7 +143,7 @@ system_of(struct engine *e, const struct server *server)
 		s->next = e->systems;
 		e->systems = s;
 	}
-	s->limit = server->concurrency;
+	s->limit = r->server->concurrency;
 	return (s);
 }
 
@@ -374,7 +378,7 @@ enqueue(struct engine *e, struct probe_run *pr)
 		}
 	}
 	pr->spaced = false;
-	pr->system = system_of(e, pr->route->route->server);
+	pr->system = system_of(e, pr->route->route);
 	TAILQ_INSERT_TAIL(&pr->system->queue, pr, in_queue);
 	pr->queued = true;
 	dispatch(e, pr->system);

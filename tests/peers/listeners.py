@@ -85,10 +85,10 @@ class Names:
     """A name server for one scratch: hosts {name: address}, mx {domain:
     [(preference, host)]}; any other name gets `otherwise`."""
 
-    def __init__(self, scratch, hosts=None, mx=None, otherwise=NXDOMAIN):
+    def __init__(self, scratch, hosts=None, mx=None, otherwise=NXDOMAIN, port=None):
         self.hosts, self.mx, self.otherwise = hosts or {}, mx or {}, otherwise
         self.asked = []
-        self.port = free_port()
+        self.port = port or free_port()
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((HOST, self.port))
         self.address = '%s:%d' % (HOST, self.port)

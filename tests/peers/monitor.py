@@ -43,6 +43,7 @@ class Monitor:
             **settings}
         self.sections = {}
         self.process = None
+        self.prefix = []        # put before each program, as nsenter(1) wants it
 
     # -- configuration
 
@@ -100,7 +101,7 @@ class Monitor:
 
     def restart(self):
         """Starts it again on the configuration as it lies."""
-        self.process = self.scratch.start([self.program('mailflowd'), '-c', self.file],
+        self.process = self.scratch.start([*self.prefix, self.program('mailflowd'), '-c', self.file],
                                           self.name, env=self.environment())
         wait_for('mailflowd answers', self._answers, within=20, logs=(self.process.log,))
         return self
@@ -151,7 +152,7 @@ class Monitor:
                 return json.loads(answer.readline())
 
     def _run(self, *argv, **more):
-        return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        return subprocess.run([*self.prefix, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=60, env=self.environment(), **more)
 
     def ctl(self, *args):

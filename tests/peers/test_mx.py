@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Mail hosts found by MX, on port 25 of hosts of their own."""
+import json
+import os
+import unittest
+
+from harness import SERVFAIL, TOP, Monitor, Names, Scratch, main, wait_for
+from network import Dnsmasq, Namespace, Unavailable
+
+KIT = os.path.join(TOP, 'tests', 'kit')
+IMAP, ALERTS, LATE_DNS = 1143, 2525, 5353
+FULL = {'mail': '452 4.3.1 Insufficient system storage'}
+
+ZONE = (
+    'host-record=mx1.far.test,10.77.1.2,fd77:1::2', 'host-record=mx2.far.test,10.77.2.2',
+    'mx-host=far.test,mx1.far.test,10', 'mx-host=far.test,mx2.far.test,20',
+    # The name that stands for "nowhere" is an empty one (RFC 7505).
+    'dns-rr=null.test,15,000000', 'local=/null.test/', 'local=/far.test/', 'local=/nowhere.test/',
+    'cname=alias.test,far.test', 'local=/alias.test/',
+    'server=/late.test/127.0.0.1#%d' % LATE_DNS,
+)
+
+
+class World(unittest.TestCase):
+    """The monitor's host, with its mailbox and its name server, and two mail
+    hosts, mx1 and mx2, that put what they take into the mailbox."""
+
+    def setUp(self):
+        self.scratch = Scratch()
+        self.addCleanup(self._close)
+        try:
+            self.home, self.mx1, self.mx2 = (
+                Namespace(self.scratch, name) for name in ('home', 'mx1', 'mx2'))
+            self.home.cable(self.mx1, ['10.77.1.1/24', 'fd77:1::1/64'],
+                            ['10.77.1.2/24', 'fd77:1::2/64'])
+            self.home.cable(self.mx2, ['10.77.2.1/24'], ['10.77.2.2/24'])
+            self.names = Dnsmasq(self.home, *ZONE)
+        except Unavailable as why:
+            self.skipTest(str(why))
+        self.store = self.scratch.directory('store')
+        self.mail(self.mx1, '10.77.1.2')
+        self.mail(self.mx2, '10.77.2.2')
+        self.told = self.scratch.directory('told')
+        self.script(self.home, 'smtp', '127.0.0.1', ALERTS, '--store', self.told)
+        self.script(self.home, 'imap', '127.0.0.1', IMAP, '--store', self.store)
+        self.monitor = Monitor(self.scratch, resolver='127.0.0.1:53')
+        self.monitor.prefix = self.home.prefix
+
+    def _close(self):
+        where = os.environ.get('MAILFLOW_FAILED')
+        self.scratch.stop_all()
+        if where and not self._outcome.success:
+            self.scratch.keep = self.scratch.path
+        self.scratch.close()
+
+    # -- the servers
+
+    def script(self, namespace, kind, host, port, *more):
+        name = '%s-%s-%d' % (namespace.name, kind, port)
+        namespace.start(['python3', os.path.join(KIT, kind + '_script.py'), '--host', host,
+                         '--port', str(port), '--log', self.scratch.sub('log', name + '.log'),
+                         *more], name)
+        wait_for('%s listens' % name, lambda: namespace.listens(port), within=10)
+
+    def mail(self, namespace, address):
+        script = self.scratch.write(namespace.name + '.json', json.dumps(
+            {'control': namespace.name + '.control'}))
+        self.script(namespace, 'smtp', address, 25, '--store', self.store, '--script', script)
+
+    def becomes(self, namespace, **replies):
+        """From now on its mail server answers so."""
+        path = self.scratch.write(namespace.name + '.new', json.dumps(replies))
+        os.rename(path, self.scratch.sub(namespace.name + '.control'))
+
+    # -- the monitor
+
+    def begin(self, to='canary@far.test', reject_backoff=('1s',), **server):
+        m = self.monitor
+        m.section('server', 'world', **{'mx': 'first', 'connect_timeout': '5s', 'timeout': '10s',
+                                        **server})
+        m.server('relay', ALERTS)
+        m.mailbox('canary', IMAP, 'canary', 'secret')
+        m.alerts(to=['admin@home.test'], servers=['relay'])
+        m.route('far', 'world', 'canary', to=to, reject_backoff=reject_backoff, alerts='default',
+                **{'from': 'probe@home.test'})
+        return m.start()
+
+    def open(self, scope, klass):
+        return [episode for episode in self.monitor.status()['episodes']
+                if episode['scope'] == scope and episode['class'] == klass]
+
+    def failing(self, scope, klass, within=20):
+        m = self.monitor
+        return m.wait('%s of %s is told' % (klass, scope), lambda: [
+            episode for episode in self.open(scope, klass) if episode['state'] == 'failing'],
+            within=within)[0]
+
+    def hosts(self, **fields):
+        return {row['host'] for row in self.monitor.attempts('far', **fields)}
+
+
+class First(World):
+    """mx = "first"."""
+
+    def test_the_preferred_host_takes_the_mail(self):
+        m = self.begin()
+        m.wait_delivered('far', count=2)
+        self.assertEqual(self.hosts(), {'mx1.far.test'})
+        self.assertEqual({row['host'] for row in m.finished('far')}, {'mx1.far.test'})
+        self.assertEqual(m.stop(), 0)
+
+    def test_another_host_s_accept_does_not_end_the_first_s_episode(self):
+        self.becomes(self.mx1, **FULL)
+        m = self.begin()
+        self.failing('system mx1.far.test', 'system-full')
+        # It falls silent, and what is sent goes to the second.
+        self.becomes(self.mx1, greeting={'close': True, 'text': None})
+        m.wait_delivered('far', count=4)
+        self.assertEqual(self.hosts(**{'class': 'accepted'}), {'mx2.far.test'})
+        self.assertTrue(self.open('system mx1.far.test', 'system-full'))
+        # Only its own word does.
+        self.becomes(self.mx1)
+        m.wait('the episode is over', lambda: m.rows('episodes'))
+        row, = m.rows('episodes')
+        self.assertEqual((row['scope'], row['class']), ('system mx1.far.test', 'system-full'))
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_dead_first_host_is_passed_over(self):
+        self.becomes(self.mx1, greeting='421 4.3.2 not now')
+        m = self.begin()
+        m.wait_delivered('far', count=2)
+        self.assertEqual(self.hosts(), {'mx2.far.test'})
+        self.assertEqual(m.stop(), 0)
+
+    def test_the_server_s_domain_is_used_where_it_names_one(self):
+        m = self.begin(to='canary@nowhere.test', domain='far.test')
+        m.wait_delivered('far')
+        self.assertEqual(self.hosts(), {'mx1.far.test'})
+        self.assertEqual(m.stop(), 0)
+
+    def test_an_alias_of_a_domain_has_its_mail_hosts(self):
+        m = self.begin(to='canary@alias.test')
+        m.wait_delivered('far')
+        self.assertEqual(self.hosts(), {'mx1.far.test'})
+        self.assertEqual(m.stop(), 0)
+
+    def test_ipv6_is_used_where_it_is_asked_for(self):
+        self.script(self.mx1, 'smtp', 'fd77:1::2', 25, '--store', self.store)
+        m = self.begin(family='ipv6')
+        m.wait_delivered('far')
+        self.assertEqual({row['address'] for row in m.attempts('far')}, {'fd77:1::2'})
+        self.assertEqual(m.stop(), 0)
+
+
+class Domains(World):
+    """What a domain may be, and what its name servers may do."""
+
+    def test_a_null_mx_is_the_domain_s_own_refusal(self):
+        m = self.begin(to='canary@null.test')
+        episode = self.failing('system null.test', 'dns')
+        self.assertIn('accepts no mail (null MX', episode['last_reply'])
+        row = m.wait('the probe is rejected', lambda: m.finished('far', 'rejected'))[0]
+        self.assertEqual(row['attempts'], '1', 'no retry will help')
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_domain_that_does_not_exist_is_the_domain_s_trouble(self):
+        m = self.begin(to='canary@nowhere.test')
+        episode = self.failing('system nowhere.test', 'dns')
+        self.assertIn('does not exist', episode['last_reply'])
+        self.assertFalse([e for e in m.status()['episodes'] if e['class'] == 'blind'])
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_domain_without_mx_is_its_own_mail_host(self):
+        m = self.begin(to='canary@mx2.far.test')
+        m.wait_delivered('far')
+        self.assertEqual(self.hosts(), {'mx2.far.test'})
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_failing_name_server_makes_us_blind_and_then_all_is_well(self):
+        late = self.home.inside(lambda: Names(self.scratch, otherwise=SERVFAIL, port=LATE_DNS))
+        m = self.begin(to='canary@late.test')
+        m.wait('we are blind', lambda: self.open('system late.test', 'blind'))
+        self.assertFalse(self.open('system late.test', 'dns'))
+        self.assertFalse(m.finished('far'), 'the probe is kept')
+        late.mx['late.test'] = [(10, 'mx1.late.test')]
+        late.hosts['mx1.late.test'] = '10.77.1.2'
+        row = m.wait_delivered('far')[0]
+        self.assertGreater(int(row['attempts']), 1)
+        m.wait('we see again', lambda: not m.status()['episodes'])
+        self.assertEqual(m.stop(), 0)
+
+
+if __name__ == '__main__':
+    main()
