@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "monitor/log.h"
 #include "monitor/mem.h"
@@ -21,7 +22,7 @@ struct command {
 	bool		 ok;
 	char		*name;		/* owned */
 	char		*input;		/* owned */
-	char		 why[256];
+	char		 why[512];
 	char		 output[COMMAND_OUTPUT + 1];
 	size_t		 output_len;
 	char		 said[256];	/* the first of its standard error */
@@ -51,6 +52,36 @@ close_handle(uv_handle_t *handle)
 		uv_close(handle, on_closed);
 }
 
+/* Its last words may still be on their way when it has ended. */
+static void
+hear_last_words(struct command *c)
+{
+	char		bytes[sizeof c->said];
+	uv_os_fd_t	fd;
+	ssize_t		n = 0;
+
+	if (c->said[0] == '\0' &&
+	    uv_fileno((uv_handle_t *)&c->err, &fd) == 0)
+		n = read(fd, bytes, sizeof bytes);	/* never waits */
+	if (n > 0)
+		text_clean(c->said, sizeof c->said, bytes, (size_t)n);
+}
+
+/* What a shell with -x tells may have the secret in it. */
+static void
+take_last_words(struct command *c)
+{
+	hear_last_words(c);
+	text_scrub(c->said, c->output);
+	if (c->said[0] == '\0')
+		return;
+	log_warn("command=%s says: %s", c->name, c->said);
+	if (c->why[0] != '\0') {
+		text_append(c->why, sizeof c->why, ": ");
+		text_append(c->why, sizeof c->why, c->said);
+	}
+}
+
 static void
 finish(struct command *c)
 {
@@ -58,8 +89,7 @@ finish(struct command *c)
 		return;
 	c->finished = true;
 	c->output[strcspn(c->output, "\r\n")] = '\0';
-	if (c->said[0] != '\0')
-		log_warn("command=%s says: %s", c->name, c->said);
+	take_last_words(c);
 	c->done(c->arg, c->ok && c->why[0] == '\0', c->output, c->why);
 	close_handle((uv_handle_t *)&c->process);
 	close_handle((uv_handle_t *)&c->in);

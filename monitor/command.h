@@ -16,7 +16,7 @@
 /*
  * ok: exit status 0 within the deadline and the bound.  output is its
  * standard output up to the first newline, then NUL, wiped after the call;
- * why says what was wrong.
+ * why says what was wrong, with the first words of its standard error.
  */
 typedef void	(*command_done)(void *arg, bool ok, const char *output,
 		    const char *why);

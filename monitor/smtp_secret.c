@@ -8,7 +8,8 @@
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
-#define SECRET_LEAST	4	/* shorter ones are in every other word */
+#define SECRET_LEAST	4	/* as text_scrub() has it */
+#define CODED_LEAST	6	/* that makes so much in base 64 */
 
 static const char	alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			    "abcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -113,7 +114,8 @@ hides(const char *coded, size_t len, const char *secret)
 	size_t	 n = decode(coded, len, plain);
 	bool	 found;
 
-	found = memmem(plain, n, secret, strlen(secret)) != NULL;
+	found = memmem(plain, n, secret, strlen(secret)) != NULL ||
+	    text_secret_tail(plain, n, secret) > 0;
 	mem_wipe(plain, len + 1);
 	mem_free(plain);
 	return (found);
@@ -130,7 +132,7 @@ scrub_coded(char *text, const char *secret)
 
 	for (; *text != '\0'; text += len + (text[len] != '\0')) {
 		len = strspn(text, alphabet);
-		if (len * 3 / 4 >= strlen(secret) && hides(text, len, secret))
+		if (len >= CODED_LEAST && hides(text, len, secret))
 			memset(text, '*', len);
 	}
 }
@@ -138,8 +140,7 @@ scrub_coded(char *text, const char *secret)
 void
 smtp_scrub(char *text, const char *secret)
 {
-	if (strlen(secret) < SECRET_LEAST)
-		return;
 	text_scrub(text, secret);
-	scrub_coded(text, secret);
+	if (strlen(secret) >= SECRET_LEAST)
+		scrub_coded(text, secret);
 }

@@ -125,16 +125,34 @@ text_clean(char *dst, size_t size, const char *src, size_t len)
 	dst[out] = '\0';
 }
 
+/* Shorter secrets, or parts, are in every other word. */
+#define SECRET_LEAST	4
+
+size_t
+text_secret_tail(const char *bytes, size_t len, const char *secret)
+{
+	size_t	n = strlen(secret);
+
+	if (n > len)
+		n = len;
+	for (; n >= SECRET_LEAST; n--)
+		if (memcmp(bytes + len - n, secret, n) == 0)
+			return (n);
+	return (0);
+}
+
 void
 text_scrub(char *text, const char *secret)
 {
-	size_t	len = strlen(secret);
+	size_t	len = strlen(secret), all = strlen(text), tail;
 	char	*at;
 
-	if (len < 4)
+	if (len < SECRET_LEAST)
 		return;
 	for (at = text; (at = strstr(at, secret)) != NULL; at += len)
 		memset(at, '*', len);
+	tail = text_secret_tail(text, all, secret);
+	memset(text + all - tail, '*', tail);
 }
 
 bool

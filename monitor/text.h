@@ -28,8 +28,14 @@ bool	 text_appendf(char *dst, size_t size, const char *, ...)
  */
 void	 text_clean(char *dst, size_t size, const char *src, size_t len);
 
-/* Stars out each occurrence of a secret of 4 bytes or more. */
+/*
+ * Stars out each occurrence of a secret of 4 bytes or more, and its beginning
+ * where the text was cut within it.
+ */
 void	 text_scrub(char *text, const char *secret);
+
+/* How many of the last bytes, 4 or more, begin the secret; else 0. */
+size_t	 text_secret_tail(const char *bytes, size_t len, const char *secret);
 
 /* True if the whole is printable ASCII (0x20-0x7e). */
 bool	 text_is_ascii(const char *);

@@ -427,6 +427,15 @@ value_address_domain(const char *s)
 	return (at != NULL ? at + 1 : "");
 }
 
+static bool
+beyond_ascii(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)s[i] >= 0x80)
+			return (true);
+	return (false);
+}
+
 int
 value_address(const char *s, const char **why_r)
 {
@@ -437,11 +446,12 @@ value_address(const char *s, const char **why_r)
 		return (refuse(why_r, "is empty"));
 	if (text_has_controls(s))
 		return (refuse(why_r, "has a control character"));
-	if (!text_is_ascii(s))
-		return (refuse(why_r, "is not ASCII"));
 	if (at == NULL)
 		return (refuse(why_r, "is not an address: it has no @"));
 	n = (size_t)(at - s);
+	if (beyond_ascii(s, n))
+		return (refuse(why_r, "has letters beyond ASCII before the @: "
+		    "that needs SMTPUTF8, which mailflowd does not have"));
 	if (n > LOCAL_MAX)
 		return (refuse(why_r,
 		    "the part before the @ is longer than 64"));

@@ -440,6 +440,24 @@ addresses_and_text_cannot_inject_lines(void **state)
 }
 
 static void
+an_address_that_needs_smtputf8_is_refused_plainly(void **state)
+{
+	static const struct row	rows[] = {
+		{ AROUND "route \"r\" { server = \"out\" mailbox = \"in\"\n"
+		  "\tfrom = \"d\xc3\xbcr@b\"\n"
+		  "\tto = \"c@m\xc3\xbcnchen.example\"\n}\n",
+		  "m:6: from: \"d\xc3\xbcr@b\": has letters beyond ASCII "
+		  "before the @: that needs SMTPUTF8, which mailflowd does not "
+		  "have\n"
+		  "m:7: to: \"c@m\xc3\xbcnchen.example\": the name is not "
+		  "ASCII: write its xn-- form\n" },
+	};
+
+	(void)state;
+	refused(rows, NITEMS(rows));
+}
+
+static void
 a_password_travels_only_where_it_is_safe(void **state)
 {
 	static const struct row	rows[] = {
@@ -791,7 +809,6 @@ static void
 what_is_not_built_yet_is_said_so(void **state)
 {
 	static const char	*const settings[][2] = {
-		{ "server", "host = \"a\"\n\ttoken_command = \"x\"" },
 		{ "server", "host = \"a\"\n\tconnect_every = 5m" },
 		{ "server", "\n\tmx = \"each\"" },
 		{ "mailbox", "host = \"a\" user = \"u\" "
@@ -1083,6 +1100,7 @@ main(void)
 		cmocka_unit_test(a_mistake_has_no_follow_ups),
 		cmocka_unit_test(references_lead_to_sections),
 		cmocka_unit_test(addresses_and_text_cannot_inject_lines),
+		cmocka_unit_test(an_address_that_needs_smtputf8_is_refused_plainly),
 		cmocka_unit_test(a_password_travels_only_where_it_is_safe),
 		cmocka_unit_test(secret_files_are_closed_to_others),
 		cmocka_unit_test(

@@ -309,12 +309,18 @@ a_secret_that_a_server_repeats_is_starred_out(void **state)
 {
 	char	text[] = "no: hunter22, hunter22!";
 	char	kept[] = "abc is too short to be told from words";
+	char	cut[] = "no: hunter2";
+	char	coded[] = "AUTH PLAIN AHUAaHVudG";	/* "\0u\0hunt" */
 
 	(void)state;
 	smtp_scrub(text, "hunter22");
 	assert_string_equal(text, "no: ********, ********!");
 	smtp_scrub(kept, "abc");
 	assert_string_equal(kept, "abc is too short to be told from words");
+	smtp_scrub(cut, "hunter22");
+	assert_string_equal(cut, "no: *******");
+	smtp_scrub(coded, "hunter22");
+	assert_string_equal(coded, "AUTH PLAIN **********");
 }
 
 static void
