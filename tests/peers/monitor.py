@@ -6,15 +6,18 @@ import email.policy
 import glob
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 
 from installation import TOP
 from ports import HOST
-from scratch import command_of, descendants, processes, wait_for
+from scratch import Failure, command_of, descendants, processes, wait_for
 
 BUILD = os.environ.get('MAILFLOW_BUILD', os.path.join(TOP, 'build'))
+
+SANITIZER = r'(Address|Leak|Undefined\w*)Sanitizer|runtime error:'
 
 
 def _value(value):
@@ -123,6 +126,13 @@ class Monitor:
     def stop(self):
         """SIGTERM; its exit status.  Its workers must have ended with it."""
         return self.process.stop()
+
+    def assert_sound(self):
+        """No process of it may have been caught by a sanitizer."""
+        if self.process:
+            found = [line for line in self.log().splitlines() if re.search(SANITIZER, line)]
+            if found:
+                raise Failure('\n'.join(found[:20]))
 
     def kill(self):
         """SIGKILL to the daemon alone; its workers must end by themselves."""
