@@ -20,7 +20,8 @@ static const char *const headers[CSV_KINDS] = {
 	[CSV_ATTEMPTS] =
 	    "probe,route,server,host,address,try,started_at,stage,class,"
 	    "temporary,code,enhanced,reply,tls,connect_ms,greeting_ms,ehlo_ms,"
-	    "tls_ms,auth_ms,mail_ms,rcpt_ms,data_ms,dot_ms,total_ms\r\n",
+	    "tls_ms,auth_ms,mail_ms,rcpt_ms,data_ms,dot_ms,total_ms,"
+	    "earlier\r\n",
 	[CSV_EPISODES] =
 	    "episode,scope,class,opened_at,failing_notice_at,accepting_at,"
 	    "delivered_at,closed_by,reopened,refusals,first_reply,last_reply,"
@@ -256,6 +257,7 @@ csv_row_attempt(const struct probe *p, const struct outcome *o,
 	number_unless(&l, ms[STAGE_DATA], -1);
 	number_unless(&l, ms[STAGE_DOT], -1);
 	span(&l, stamp_span_ms(&o->started, &o->finished, NULL));
+	text(&l, o->earlier);
 	return (line_end(&l));
 }
 

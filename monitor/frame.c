@@ -92,6 +92,7 @@ static const struct field outcome[] = {
 	BOOL(frame_outcome, outcome.contradiction),
 	TEXT(frame_outcome, outcome.host),
 	TEXT(frame_outcome, outcome.address),
+	TEXT(frame_outcome, outcome.earlier),
 	TEXT(frame_outcome, outcome.tls),
 	TEXT(frame_outcome, outcome.queue_id),
 	STAMP(frame_outcome, outcome.started),

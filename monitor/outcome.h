@@ -84,6 +84,9 @@ struct outcome {
 	bool			 contradiction;	/* the codes disagree */
 	char			 host[OUTCOME_HOST];	/* the host spoken to */
 	char			 address[OUTCOME_ADDRESS];	/* its address */
+	/* Other addresses and mail hosts that failed before in this session,
+	 * "192.0.2.1: connection refused; ..."; "" if none did. */
+	char			 earlier[OUTCOME_REPLY];
 	char			 tls[OUTCOME_TLS];	/* "TLSv1.3 verified", "none", ... */
 	char			 queue_id[OUTCOME_QUEUE_ID];
 	struct stamp		 started;

@@ -90,10 +90,14 @@ tell_failure(struct smtp_session *s, struct attempts *a)
 	return (-1);
 }
 
-/* The session goes on with the next address or host. */
+/*
+ * The session goes on with the next address or host; that this one failed
+ * stands beside whatever comes of it.
+ */
 static void
 forget_failure(struct smtp_session *s)
 {
+	text_copy(s->out->earlier, sizeof s->out->earlier, s->failures);
 	s->over = false;
 	s->out->class = CLASS_NONE;
 	s->out->verdict = VERDICT_NONE;

@@ -82,8 +82,8 @@ NXDOMAIN, SERVFAIL = 3, 2
 
 
 class Names:
-    """A name server for one scratch: hosts {name: address}, mx {domain:
-    [(preference, host)]}; any other name gets `otherwise`."""
+    """A name server for one scratch: hosts {name: address} or {name: [address,
+    ...]}, mx {domain: [(preference, host)]}; any other name gets `otherwise`."""
 
     def __init__(self, scratch, hosts=None, mx=None, otherwise=NXDOMAIN, port=None):
         self.hosts, self.mx, self.otherwise = hosts or {}, mx or {}, otherwise
@@ -126,7 +126,8 @@ class Names:
         if name not in self.hosts and name not in self.mx:
             return None
         if kind == 1 and name in self.hosts:
-            return [socket.inet_aton(self.hosts[name])]
+            found = self.hosts[name]
+            return [socket.inet_aton(each) for each in ([found] if isinstance(found, str) else found)]
         if kind == 15 and name in self.mx:
             return [struct.pack('!H', preference) + _encode(host)
                     for preference, host in self.mx[name]]

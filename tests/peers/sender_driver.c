@@ -223,10 +223,10 @@ static void
 print_outcome(const struct plan *p, const struct outcome *o, int64_t took_ms)
 {
 	printf("verdict=%s\tclass=%s\tstage=%s\tcode=%d\tenhanced=%s\t"
-	    "blind=%d\ttls=%s\thost=%s\taddress=%s\tqueue_id=%s\ttook_ms=%lld",
+	    "blind=%d\ttls=%s\thost=%s\taddress=%s\tearlier=%s\tqueue_id=%s\ttook_ms=%lld",
 	    verdict_name(o->verdict), class_name(o->class),
 	    stage_name(o->stage), o->code, o->enhanced, o->blind, o->tls,
-	    o->host, o->address, o->queue_id, (long long)took_ms);
+	    o->host, o->address, o->earlier, o->queue_id, (long long)took_ms);
 	for (int i = 1; i < STAGES; i++)
 		if (o->stage_ms[i] >= 0)
 			printf("\t%s_ms=%d", stage_name((enum stage)i),

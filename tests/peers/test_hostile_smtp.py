@@ -229,7 +229,8 @@ DOMAINS = [
      {1: {}, 2: {}}, MX_ONLY, 'success accepted dot host=a.test'),
     ('the second MX when the first refuses', {'d.test': [('MX', 10, 'a.test'), ('MX', 20, 'b.test')],
                                               'a.test': [('A', '127.0.0.2')], 'b.test': [('A', '127.0.0.1')]},
-     {1: {}, 2: None}, MX_ONLY, 'success accepted dot host=b.test'),
+     {1: {}, 2: None}, MX_ONLY,
+     'success accepted dot host=b.test earlier=a.test 127.0.0.2: connection refused'),
     ('the second MX when the first greets with 421',
      {'d.test': [('MX', 10, 'a.test'), ('MX', 20, 'b.test')],
       'a.test': [('A', '127.0.0.2')], 'b.test': [('A', '127.0.0.1')]},
@@ -260,7 +261,8 @@ DOMAINS = [
      'temporary dns lookup blind=1'),
     ('a silent resolver', {'d.test': None}, {}, dict(MX_ONLY, connect_timeout_ms=1000), 'temporary dns lookup blind=1'),
     ('two addresses, the first refuses', {'h.test': [('A', '127.0.0.2'), ('A', '127.0.0.1')]},
-     {1: {}, 2: None}, {'host': 'h.test'}, 'success accepted dot host=h.test'),
+     {1: {}, 2: None}, {'host': 'h.test'},
+     'success accepted dot host=h.test earlier=127.0.0.2: connection refused'),
     ('two addresses, the first is a black hole', {'h.test': [('A', '127.0.0.2'), ('A', '127.0.0.1')]},
      {1: {}, 2: BLACK_HOLE}, {'host': 'h.test', 'connect_timeout_ms': 2000},
      'success accepted dot address=127.0.0.1'),
@@ -572,9 +574,9 @@ def mismatch(out, expect, deadline_ms):
     rest = ' '.join(words[3:])
     while rest:
         key, _, value = rest.partition('=')
-        if key in ('has', 'tls'):
+        if key in ('has', 'tls', 'earlier'):
             value, rest = value, ''
-            text = out['reply' if key == 'has' else 'tls']
+            text = out['reply' if key == 'has' else key]
             if value not in text:
                 return '"%s" is not in "%s"' % (value, text)
         else:

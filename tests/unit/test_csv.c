@@ -164,7 +164,7 @@ the_columns_are_those_of_the_manual(void **state)
 	    "probe,route,server,host,address,try,started_at,stage,class,"
 	    "temporary,code,enhanced,reply,tls,connect_ms,greeting_ms,"
 	    "ehlo_ms,tls_ms,auth_ms,mail_ms,rcpt_ms,data_ms,dot_ms,"
-	    "total_ms\r\n");
+	    "total_ms,earlier\r\n");
 	assert_string_equal(csv_header(CSV_EPISODES),
 	    "episode,scope,class,opened_at,failing_notice_at,accepting_at,"
 	    "delivered_at,closed_by,reopened,refusals,first_reply,"
@@ -229,7 +229,7 @@ what_is_not_known_is_empty(void **state)
 	mem_free(row);
 	outcome_init(&o);
 	row = csv_row_attempt(&p, &o, "");
-	assert_string_equal(row, ",,,,,0,,,,,,,,,,,,,,,,,,\r\n");
+	assert_string_equal(row, ",,,,,0,,,,,,,,,,,,,,,,,,,\r\n");
 	mem_free(row);
 	row = csv_row_episode(&e);
 	assert_string_equal(row, "0,,,,,,,,0,0,,,,0\r\n");
@@ -249,6 +249,8 @@ an_attempt_row_tells_the_session_stage_by_stage(void **state)
 	outcome_init(&o);
 	text_copy(o.host, sizeof o.host, "mx.example.com");
 	text_copy(o.address, sizeof o.address, "2001:db8::1");
+	text_copy(o.earlier, sizeof o.earlier,
+	    "192.0.2.1: connection refused");
 	text_copy(o.tls, sizeof o.tls, "TLSv1.3 verified");
 	o.started = (struct stamp){ NOON, 1000, 9 };
 	o.finished = (struct stamp){ NOON + 80, 1080, 9 };
@@ -265,12 +267,14 @@ an_attempt_row_tells_the_session_stage_by_stage(void **state)
 	assert_string_equal(row, "mf1abc,office,outbound,mx.example.com,"
 	    "2001:db8::1,2,2026-01-01T12:00:00.000Z,mail,system-full,"
 	    "temporary,452,4.3.1,452 4.3.1 Insufficient system storage,"
-	    "TLSv1.3 verified,2,3,10,5,7,8,,,,80\r\n");
+	    "TLSv1.3 verified,2,3,10,5,7,8,,,,80,"
+	    "192.0.2.1: connection refused\r\n");
 	mem_free(row);
 	/* Without TLS there is one EHLO. */
 	o.stage_ms[STAGE_STARTTLS] = o.stage_ms[STAGE_EHLO2] = -1;
+	o.earlier[0] = '\0';
 	row = csv_row_attempt(&p, &o, "outbound");
-	assert_non_null(strstr(row, ",2,3,4,,7,8,,,,80\r\n"));
+	assert_non_null(strstr(row, ",2,3,4,,7,8,,,,80,\r\n"));
 	mem_free(row);
 }
 
@@ -378,11 +382,12 @@ hostile_text_in_every_column_stays_in_its_column(void **state)
 	mem_free(row);
 	text_copy(o.host, sizeof o.host, evil);
 	text_copy(o.address, sizeof o.address, evil);
+	text_copy(o.earlier, sizeof o.earlier, evil);
 	text_copy(o.enhanced, sizeof o.enhanced, evil);
 	text_copy(o.reply, sizeof o.reply, evil);
 	text_copy(o.tls, sizeof o.tls, evil);
 	row = csv_row_attempt(&p, &o, evil);
-	assert_int_equal(split(row, fields), 24);
+	assert_int_equal(split(row, fields), 25);
 	mem_free(row);
 	text_copy(e.scope, sizeof e.scope, evil);
 	text_copy(e.closed_by, sizeof e.closed_by, evil);
