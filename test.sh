@@ -6,7 +6,7 @@
 #
 # usage: test.sh [--sanitizers] [--unit | --peers [NAME...]]
 #
-# The last line is "N passed, N failed"; logs are in build/test-logs (or
+# The last line is "N passed, N failed" (and ", N skipped"); logs are in build/test-logs (or
 # build-san/test-logs).
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -41,7 +41,8 @@ step() {
 
 finish() {
 	[ "$passed" -gt 0 ] || failed=$((failed + 1))
-	echo "$passed passed, $failed failed"
+	[ "$skipped" -eq 0 ] && missed= || missed=", $skipped skipped"
+	echo "$passed passed, $failed failed$missed"
 	[ "$failed" -eq 0 ]
 	exit
 }

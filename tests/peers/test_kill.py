@@ -2,10 +2,12 @@
 """The monitor's processes die, hang or meet a rival; probes go on."""
 import os
 import signal
+import unittest
 
 from harness import Case, Monitor, alive, main
 
 
+@unittest.skipUnless(os.path.exists('/proc/self/stat'), 'finds the processes in /proc')
 class Kill(Case):
     def start(self):
         self.usual()
