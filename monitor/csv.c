@@ -15,18 +15,25 @@
 #include "monitor/text.h"
 
 /*
- * The writer.  A row is QUEUED, then WRITTEN (in its file, synced, the new
- * length told to the store), and leaves when the turn's commit has held.  If
- * the commit failed the file is cut back and the row is QUEUED again, so
- * that file and store never part.  A row that its file will not take is kept
- * in the store meanwhile: a restart does not lose it.
+ * The writer.  Syncing a file costs as much as a commit, so it is not done
+ * for every row.  A row goes its way like this:
+ *
+ *	QUEUED		in memory only.
+ *	WRITTEN		in its file, not synced; the turn's commit keeps it
+ *			in the store.
+ *	SYNCED		its file is synced; the turn's commit takes the
+ *			file's length and lets go of the kept row.
+ *
+ * and leaves when that commit has held.  What lies beyond a file's committed
+ * length is therefore kept in the store: a start cuts it off and writes it
+ * anew.  A row that its file will not take stays QUEUED and is kept as well.
  */
 
 #define CSV_ROWS	10000	/* that may wait; then the oldest goes */
 #define KEPT		"csv-row"	/* kind of fact: name FILE/NUMBER */
 #define KEPT_NAME	(CSV_FILE + 24)
 
-enum row_state { ROW_QUEUED, ROW_WRITTEN };
+enum row_state { ROW_QUEUED, ROW_WRITTEN, ROW_SYNCED };
 
 struct row {
 	TAILQ_ENTRY(row)	 entry;
@@ -42,11 +49,11 @@ struct row {
 
 TAILQ_HEAD(rows, row);
 
-/* What the turn's commit has to hold; or a torn row, that none shall. */
+/* A file that has WRITTEN rows, or a torn one that must go. */
 struct tail {
 	char	file[CSV_FILE];
-	int64_t	start;
-	int64_t	end;		/* -1: torn */
+	int64_t	end;		/* how long we left it; torn: should have */
+	bool	torn;
 };
 
 struct csv {
@@ -54,15 +61,33 @@ struct csv {
 	struct store	*store;		/* borrowed */
 	struct rows	 rows;		/* owned, oldest first */
 	size_t		 count;
+	unsigned	 sync_rows;	/* so many WRITTEN ones are synced */
 	int64_t		 next_number;
 	struct tail	*tails;		/* owned */
 	size_t		 tail_count;
-	uint64_t	 mark;		/* store_commits() before the tails' */
+	uint64_t	 mark;		/* store_commits() at the last sync */
 	bool		 failing;	/* files cannot be written: said once */
 	size_t		 dropped;	/* since it began to fail */
 };
 
 /* rows */
+
+static bool
+is_in(const struct row *r, enum row_state state, const char *file)
+{
+	return (r->state == state && strcmp(r->file, file) == 0);
+}
+
+static size_t
+count_rows(const struct csv *c, enum row_state state)
+{
+	const struct row	*r;
+	size_t			 n = 0;
+
+	TAILQ_FOREACH(r, &c->rows, entry)
+		n += r->state == state;
+	return (n);
+}
 
 static void
 remove_row(struct csv *c, struct row *r)
@@ -80,19 +105,35 @@ kept_name(const struct row *r, char name[static KEPT_NAME])
 	return (name);
 }
 
+/* Is it in the store for good? */
+static bool
+is_kept(const struct csv *c, const struct row *r)
+{
+	return (r->kept && r->kept_at != store_commits(c->store));
+}
+
 /* So that a restart finds it; the store's failure is the turn's. */
 static void
 keep_row(struct csv *c, struct row *r)
 {
 	char	name[KEPT_NAME];
 
-	if (r->kept && r->kept_at != store_commits(c->store))
+	if (r->state == ROW_SYNCED || is_kept(c, r))
 		return;
 	if (store_fact_put(c->store, KEPT, kept_name(r, name), r->number,
 	    r->text) == 0) {
 		r->kept = true;
 		r->kept_at = store_commits(c->store);
 	}
+}
+
+static void
+keep_rows(struct csv *c)
+{
+	struct row	*r;
+
+	TAILQ_FOREACH(r, &c->rows, entry)
+		keep_row(c, r);
 }
 
 static int
@@ -199,162 +240,151 @@ wrote_again(struct csv *c)
 	c->dropped = 0;
 }
 
-/* flushing */
+/* tails */
+
+static struct tail *
+find_tail(const struct csv *c, const char *file)
+{
+	for (size_t i = 0; i < c->tail_count; i++)
+		if (strcmp(c->tails[i].file, file) == 0)
+			return (&c->tails[i]);
+	return (NULL);
+}
 
 static void
-add_tail(struct csv *c, const char *file, int64_t start, int64_t end)
+set_tail(struct csv *c, const char *file, int64_t end, bool torn)
 {
-	c->tails = mem_grow(c->tails, c->tail_count + 1, sizeof *c->tails);
-	c->tails[c->tail_count] = (struct tail){ .start = start, .end = end };
-	text_copy(c->tails[c->tail_count++].file, CSV_FILE, file);
+	struct tail	*t = find_tail(c, file);
+
+	if (t == NULL) {
+		c->tails = mem_grow(c->tails, c->tail_count + 1,
+		    sizeof *c->tails);
+		t = &c->tails[c->tail_count++];
+		text_copy(t->file, sizeof t->file, file);
+	}
+	t->end = end;
+	t->torn = torn;
 }
 
-/* Has the commit after the last flush taken every length with it? */
-static bool
-tails_held(struct csv *c)
+static void
+drop_tail(struct csv *c, const char *file)
 {
-	const struct tail	*t;
-	int64_t			 length;
+	struct tail	*t = find_tail(c, file);
 
-	if (store_commits(c->store) == c->mark)
-		return (false);
+	if (t != NULL)
+		*t = c->tails[--c->tail_count];
+}
+
+/* Nothing is appended to a file before a torn row is cut off it. */
+static int
+heal(struct csv *c, int dir)
+{
+	struct tail	*t;
+
 	for (size_t i = 0; i < c->tail_count; i++) {
 		t = &c->tails[i];
-		if (t->end != -1 &&
-		    (store_csv_get(c->store, t->file, &length) != 1 ||
-		    length != t->end))
-			return (false);
-	}
-	return (true);
-}
-
-/* Nothing is appended before every tail that did not hold is cut. */
-static int
-cut_tails(struct csv *c, int dir, bool held)
-{
-	const struct tail	*t;
-
-	for (; c->tail_count > 0; c->tail_count--) {
-		t = &c->tails[c->tail_count - 1];
-		if (held && t->end != -1)
-			continue;
-		if (csv_file_cut(dir, t->file, t->start) == -1) {
+		if (t->torn && csv_file_cut(dir, t->file, t->end) == -1) {
 			began_to_fail(c, t->file, strerror(errno));
 			return (-1);
 		}
+		t->torn = false;
 	}
 	return (0);
 }
 
-/* What became of the rows written before: gone, or queued once more. */
-static int
-settle(struct csv *c, int dir)
-{
-	struct row	*r, *next;
-	bool		 held;
+/* syncing */
 
-	if (c->tail_count == 0)
-		return (0);
-	held = tails_held(c);
+/* The rows synced before are gone if their commit held, else just written. */
+static void
+settle(struct csv *c)
+{
+	bool		 held = store_commits(c->store) != c->mark;
+	struct row	*r, *next;
+
 	for (r = TAILQ_FIRST(&c->rows); r != NULL; r = next) {
 		next = TAILQ_NEXT(r, entry);
-		if (r->state == ROW_WRITTEN && held)
+		if (r->state != ROW_SYNCED)
+			continue;
+		if (held)
 			remove_row(c, r);
 		else
-			r->state = ROW_QUEUED;
+			r->state = ROW_WRITTEN;
 	}
-	return (cut_tails(c, dir, held));
 }
 
-static bool
-waits_for(const struct row *r, const char *file)
-{
-	return (r->state == ROW_QUEUED && strcmp(r->file, file) == 0);
-}
-
-/* The waiting rows of one file as one piece; caller frees. */
-static char *
-gather(const struct csv *c, const char *file, size_t *len_r)
-{
-	const struct row	*r;
-	size_t			 len = 0, n;
-	char			*text;
-
-	TAILQ_FOREACH(r, &c->rows, entry)
-		if (waits_for(r, file))
-			len += strlen(r->text);
-	text = mem_alloc(len);
-	*len_r = len;
-	len = 0;
-	TAILQ_FOREACH(r, &c->rows, entry)
-		if (waits_for(r, file)) {
-			n = strlen(r->text);
-			memcpy(text + len, r->text, n);
-			len += n;
-		}
-	return (text);
-}
-
-/* Appends the waiting rows of file and tells the store.  0 or -1. */
-static int
-append(struct csv *c, int dir, const char *file, bool *written_r)
-{
-	int64_t	 start, end;
-	size_t	 len;
-	char	*text = gather(c, file, &len);
-
-	*written_r = csv_file_append(dir, file, text, len, &start, &end) == 0;
-	if (!*written_r)
-		began_to_fail(c, file, strerror(errno));
-	mem_free(text);
-	if (*written_r || start != -1)
-		add_tail(c, file, start, *written_r ? end : -1);
-	return (*written_r ? store_csv_put(c->store, file, end) : -1);
-}
-
-static int
-flush_file(struct csv *c, int dir, const char *file)
-{
-	struct row	*r;
-	bool		 written;
-	int		 rc = append(c, dir, file, &written);
-
-	TAILQ_FOREACH(r, &c->rows, entry) {
-		if (!waits_for(r, file))
-			continue;
-		r->tried = true;
-		if (!written)
-			continue;
-		r->state = ROW_WRITTEN;
-		if (unkeep_row(c, r) == -1)
-			rc = -1;
-	}
-	return (rc);
-}
-
+/* Nobody knows what is left on disk of them: they are written once more. */
 static void
-keep_rows(struct csv *c)
+unwrite(struct csv *c, int dir, const char *file)
+{
+	struct row	*r;
+	int64_t		 start;
+
+	if (store_csv_get(c->store, file, &start) != 1)
+		return;
+	set_tail(c, file, start, csv_file_cut(dir, file, start) == -1);
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (is_in(r, ROW_WRITTEN, file))
+			r->state = ROW_QUEUED;
+}
+
+/* Syncs the file and tells the store how long it is.  0 or -1. */
+static int
+sync_file(struct csv *c, int dir, const char *file)
+{
+	struct row	*r;
+	int64_t		 length = csv_file_sync(dir, file);
+
+	if (length == -1) {
+		began_to_fail(c, file, strerror(errno));
+		unwrite(c, dir, file);
+		return (-1);
+	}
+	if (store_csv_put(c->store, file, length) == -1)
+		return (-1);
+	drop_tail(c, file);
+	c->mark = store_commits(c->store);
+	TAILQ_FOREACH(r, &c->rows, entry) {
+		if (!is_in(r, ROW_WRITTEN, file))
+			continue;
+		if (unkeep_row(c, r) == -1)
+			return (-1);
+		r->state = ROW_SYNCED;
+	}
+	return (0);
+}
+
+static int
+sync_files(struct csv *c, int dir)
 {
 	struct row	*r;
 
 	TAILQ_FOREACH(r, &c->rows, entry)
-		if (r->state == ROW_QUEUED)
-			keep_row(c, r);
+		if (r->state == ROW_WRITTEN &&
+		    sync_file(c, dir, r->file) == -1)
+			return (-1);
+	return (0);
 }
 
-/* Is the file as long as the store has it?  1, 0 (it has now), -1. */
+/* writing */
+
+/* Is the file as long as we left it?  1, 0 (the store has it now), -1. */
 static int
 compare_length(struct csv *c, int dir, const char *file)
 {
-	int64_t	known = 0, length = csv_file_length(dir, file);
-	int	rc = store_csv_get(c->store, file, &known);
+	const struct tail	*t = find_tail(c, file);
+	int64_t			 known = 0, length;
+	int			 rc;
 
-	if (length == -1 || (rc == 1 && length == known))
-		return (1);
+	length = csv_file_length(dir, file);
+	rc = t != NULL ? 1 : store_csv_get(c->store, file, &known);
+	if (t != NULL)
+		known = t->end;
+	if (length == -1 || rc == -1 || (rc == 1 && length == known))
+		return (rc == -1 ? -1 : 1);
 	if (rc == 1 && length < known)
 		log_warn("csv: %s/%s: another program has shortened it; rows "
 		    "go on at its end", c->directory, file);
-	return (rc == -1 ? -1 : store_csv_put(c->store, file, length));
+	return (sync_file(c, dir, file));
 }
 
 /*
@@ -387,43 +417,104 @@ announce(struct csv *c, int dir)
 	return (store_commit_part(c->store));
 }
 
+/* The waiting rows of one file as one piece; caller frees. */
+static char *
+gather(const struct csv *c, const char *file, size_t *len_r)
+{
+	const struct row	*r;
+	size_t			 len = 0, n;
+	char			*text;
+
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (is_in(r, ROW_QUEUED, file))
+			len += strlen(r->text);
+	text = mem_alloc(len);
+	*len_r = len;
+	len = 0;
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (is_in(r, ROW_QUEUED, file)) {
+			n = strlen(r->text);
+			memcpy(text + len, r->text, n);
+			len += n;
+		}
+	return (text);
+}
+
 static int
-flush_rows(struct csv *c, int dir)
+write_file(struct csv *c, int dir, const char *file)
+{
+	struct row	*r;
+	int64_t		 end;
+	size_t		 len;
+	char		*text = gather(c, file, &len);
+	int		 rc = csv_file_append(dir, file, text, len, &end);
+
+	if (rc == -1)
+		began_to_fail(c, file, strerror(errno));
+	if (end != -1)
+		set_tail(c, file, end, rc == -1);
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (is_in(r, ROW_QUEUED, file)) {
+			r->tried = true;
+			if (rc == 0)
+				r->state = ROW_WRITTEN;
+		}
+	mem_free(text);
+	return (rc);
+}
+
+static int
+write_files(struct csv *c, int dir)
 {
 	struct row	*r;
 	int		 rc = 0;
 
-	if (announce(c, dir) == -1)
-		return (-1);
-	c->mark = store_commits(c->store);
 	TAILQ_FOREACH(r, &c->rows, entry)
 		r->tried = false;
 	TAILQ_FOREACH(r, &c->rows, entry)
 		if (r->state == ROW_QUEUED && !r->tried &&
-		    flush_file(c, dir, r->file) == -1)
+		    write_file(c, dir, r->file) == -1)
 			rc = -1;
+	return (rc);
+}
+
+static int
+flush(struct csv *c)
+{
+	int	dir = csv_file_directory(c->directory), rc = -1;
+
+	if (dir == -1) {
+		began_to_fail(c, "", strerror(errno));
+		return (-1);
+	}
+	if (heal(c, dir) == 0 && announce(c, dir) == 0)
+		rc = write_files(c, dir);
+	if (count_rows(c, ROW_WRITTEN) >= c->sync_rows &&
+	    sync_files(c, dir) == -1)
+		rc = -1;
+	close(dir);
 	return (rc);
 }
 
 int
 csv_flush(struct csv *c)
 {
-	int	dir, rc;
+	int	rc = 0;
 
-	if (c->count == 0)
-		return (0);
-	if ((dir = csv_file_directory(c->directory)) == -1)
-		began_to_fail(c, "", strerror(errno));
-	rc = settle(c, dir);
-	if (rc == 0 && c->count > 0)
-		rc = dir == -1 ? -1 : flush_rows(c, dir);
-	if (dir != -1)
-		close(dir);
-	if (rc == 0)
-		wrote_again(c);
-	else
-		keep_rows(c);
+	settle(c);
+	if (count_rows(c, ROW_QUEUED) > 0) {
+		rc = flush(c);
+		if (rc == 0)
+			wrote_again(c);
+	}
+	keep_rows(c);
 	return (rc);
+}
+
+void
+csv_sync_every(struct csv *c, unsigned rows)
+{
+	c->sync_rows = rows;
 }
 
 /* opening, closing, forgetting */
@@ -498,6 +589,7 @@ csv_open(const char *directory, struct store *s, char *why_r, size_t whysize)
 
 	c->directory = mem_strdup(directory);
 	c->store = s;
+	c->sync_rows = CSV_SYNC_ROWS;
 	TAILQ_INIT(&c->rows);
 	if (mend_files(c, why_r, whysize) == -1) {
 		csv_close(&c);
@@ -510,6 +602,32 @@ csv_open(const char *directory, struct store *s, char *why_r, size_t whysize)
 	return (c);
 }
 
+/*
+ * An orderly stop leaves nothing for the next start to mend.  A row that no
+ * commit has taken yet belongs to a turn that never was: then all stays as a
+ * crash would leave it.
+ */
+static void
+sync_at_last(struct csv *c)
+{
+	struct row	*r;
+	int		 dir;
+
+	if (store_dirty(c->store))
+		return;
+	settle(c);
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (!is_kept(c, r))
+			return;
+	if ((dir = csv_file_directory(c->directory)) == -1)
+		return;
+	if (heal(c, dir) == 0)
+		sync_files(c, dir);
+	close(dir);
+	if (store_commit(c->store) == -1)
+		log_warn("csv: %s", store_error(c->store));
+}
+
 void
 csv_close(struct csv **cp)
 {
@@ -518,12 +636,24 @@ csv_close(struct csv **cp)
 
 	if (c == NULL)
 		return;
+	sync_at_last(c);
 	while ((r = TAILQ_FIRST(&c->rows)) != NULL)
 		remove_row(c, r);
 	mem_free(c->tails);
 	mem_free(c->directory);
 	mem_free(c);
 	*cp = NULL;
+}
+
+static bool
+is_wanted(const struct csv *c, const char *file)
+{
+	const struct row	*r;
+
+	TAILQ_FOREACH(r, &c->rows, entry)
+		if (strcmp(r->file, file) == 0)
+			return (true);
+	return (false);
 }
 
 void
@@ -536,9 +666,9 @@ csv_prune(struct csv *c, int64_t before_ms)
 	clock_day(before_ms, first);
 	if (*first == '\0' || (d = csv_file_walk(c->directory)) == NULL)
 		return;
-	/* The lengths that settling asks for are about to be forgotten. */
-	while (settle(c, dirfd(d)) == 0 && csv_file_next(d, &f))
+	while (csv_file_next(d, &f))
 		if (f.kind != CSV_EPISODES && strcmp(f.day, first) < 0 &&
+		    !is_wanted(c, f.name) &&
 		    unlinkat(dirfd(d), f.name, 0) == 0)
 			store_csv_put(c->store, f.name, -1);
 	closedir(d);

@@ -194,29 +194,42 @@ csv_file_length(int dir, const char *file)
 
 int
 csv_file_append(int dir, const char *file, const char *text, size_t len,
-    int64_t *start_r, int64_t *end_r)
+    int64_t *end_r)
 {
 	const char	*first;
+	int64_t		 start;
 	int		 fd, saved, rc = -1;
 
-	*start_r = -1;
-	if ((fd = open_file(dir, file)) == -1 ||
-	    (*start_r = length_of(fd)) == -1)
+	*end_r = -1;
+	if ((fd = open_file(dir, file)) == -1 || (start = length_of(fd)) == -1)
 		goto out;
-	first = lead(fd, file, *start_r);
-	*end_r = *start_r + (int64_t)(strlen(first) + len);
+	first = lead(fd, file, start);
 	if (write_all(fd, first, strlen(first)) == 0 &&
-	    write_all(fd, text, len) == 0 && fsync(fd) == 0)
+	    write_all(fd, text, len) == 0) {
+		*end_r = start + (int64_t)(strlen(first) + len);
 		rc = 0;
-	else {
+	} else {
 		saved = errno;
-		if (set_length(fd, *start_r) == 0)
-			*start_r = -1;
+		if (ftruncate(fd, (off_t)start) == -1)
+			*end_r = start;
 		errno = saved;
 	}
 out:
 	done_with(fd);
 	return (rc);
+}
+
+int64_t
+csv_file_sync(int dir, const char *file)
+{
+	int	fd = openat(dir, file, OPEN_FLAGS);
+	int64_t	length;
+
+	if (fd == -1)
+		return (errno == ENOENT ? 0 : -1);
+	length = fdatasync(fd) == 0 ? length_of(fd) : -1;
+	done_with(fd);
+	return (length);
 }
 
 int

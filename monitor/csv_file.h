@@ -40,13 +40,16 @@ bool	 csv_file_next(DIR *, struct csv_file *);
 int64_t	 csv_file_length(int dir, const char *file);
 
 /*
- * Appends text (whole lines) to the file in dir and syncs it, with a header
- * if it is new or empty and an end of line first if its last one is torn.
- * The file's length before and after come back.  On failure the file is cut
- * back; if that fails too *start_r is the length it must be cut to, else -1.
+ * Appends text (whole lines) to the file in dir, with a header if it is new
+ * or empty and an end of line first if its last one is torn.  Does not sync.
+ * The length after it comes back.  On failure the file is cut back; if that
+ * fails too *end_r is the length it must be cut to, else -1.
  */
 int	 csv_file_append(int dir, const char *file, const char *text,
-	    size_t len, int64_t *start_r, int64_t *end_r);
+	    size_t len, int64_t *end_r);
+
+/* Makes the file durable as it is; its length, 0 if it is not there. */
+int64_t	 csv_file_sync(int dir, const char *file);
 
 /* Cuts the file to length; one that is not there is fine. */
 int	 csv_file_cut(int dir, const char *file, int64_t length);

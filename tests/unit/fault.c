@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "monitor/mem.h"
@@ -21,9 +22,11 @@ static struct methods {
 
 ssize_t	 __real_write(int, const void *, size_t);
 int	 __real_fsync(int);
+int	 __real_fdatasync(int);
 int	 __real_ftruncate(int, off_t);
 ssize_t	 __wrap_write(int, const void *, size_t);
 int	 __wrap_fsync(int);
+int	 __wrap_fdatasync(int);
 int	 __wrap_ftruncate(int, off_t);
 
 void
@@ -75,6 +78,23 @@ __wrap_fsync(int fd)
 	if (!hit())
 		return (__real_fsync(fd));
 	die_if_told();
+	errno = EIO;
+	return (-1);
+}
+
+int
+__wrap_fdatasync(int fd)
+{
+	static const char	lost[16];
+	struct stat		st;
+
+	if (!hit())
+		return (__real_fdatasync(fd));
+	die_if_told();
+	/* The kernel forgets what it could not write. */
+	if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof lost)
+		(void)!pwrite(fd, lost, sizeof lost,
+		    st.st_size - (off_t)sizeof lost);
 	errno = EIO;
 	return (-1);
 }

@@ -5,8 +5,9 @@
 
 /*
  * Makes writing to disk fail, or kills the process, at its n-th step: SQLite's
- * writes, syncs and truncations through a VFS of ours, and write(), fsync()
- * and ftruncate() of the objects under test, which the linker wraps.  A write
+ * writes, syncs and truncations through a VFS of ours, and write(),
+ * fsync(), fdatasync() and ftruncate() of the objects under test, which the
+ * linker wraps.  A write
  * that is hit gets half of its bytes out first.
  */
 

@@ -519,6 +519,113 @@ a_tail_that_was_never_committed_is_cut_at_the_next_start(void **state)
 	close_world(&w);
 }
 
+static int64_t
+known_length(struct world *w, const char *file)
+{
+	int64_t	length = -1;
+
+	assert_int_not_equal(store_csv_get(w->store, file, &length), -1);
+	return (length);
+}
+
+static void
+count_kept(void *arg, const char *name, int64_t value, const char *text)
+{
+	(void)name;
+	(void)value;
+	(void)text;
+	(*(unsigned *)arg)++;
+}
+
+static unsigned
+kept_rows(struct world *w)
+{
+	unsigned	n = 0;
+
+	assert_int_equal(store_fact_each(w->store, "csv-row", count_kept, &n),
+	    0);
+	return (n);
+}
+
+static int64_t
+size_of(void **state, const char *name)
+{
+	struct stat	st;
+
+	assert_int_equal(stat(scratch_path(state, name), &st), 0);
+	return (st.st_size);
+}
+
+static void
+rows_are_kept_until_their_file_is_synced(void **state)
+{
+	struct world	w = open_world(state);
+	char		token[TOKEN_SIZE];
+
+	for (int i = 0; i < CSV_SYNC_ROWS - 1; i++) {
+		snprintf(token, sizeof token, "t%d", i);
+		tell(&w, token, NOON);
+		flushed(&w);
+	}
+	assert_int_equal(kept_rows(&w), CSV_SYNC_ROWS - 1);
+	assert_int_equal(known_length(&w, "latency-2026-01-01.csv"), 0);
+	tell(&w, "last", NOON);
+	flushed(&w);
+	assert_int_equal(kept_rows(&w), 0);
+	assert_int_equal(known_length(&w, "latency-2026-01-01.csv"),
+	    size_of(state, FIRST));
+	flushed(&w);
+	file_has(state, FIRST, "\r\n", 1 + CSV_SYNC_ROWS);
+	close_world(&w);
+}
+
+static void
+an_orderly_stop_leaves_nothing_to_mend(void **state)
+{
+	struct world	w = open_world(state);
+
+	tell(&w, "t1", NOON);
+	flushed(&w);
+	close_world(&w);
+	w = open_world(state);
+	assert_int_equal(kept_rows(&w), 0);
+	assert_int_equal(known_length(&w, "latency-2026-01-01.csv"),
+	    size_of(state, FIRST));
+	close_world(&w);
+}
+
+/* The file's end was in memory only. */
+static void
+what_a_power_cut_took_is_written_anew(void **state)
+{
+	struct world	 w;
+	char		*before, *after;
+	int		 status;
+	pid_t		 pid;
+
+	assert_int_not_equal(pid = fork(), -1);
+	if (pid == 0) {
+		w = open_world(state);
+		tell(&w, "t1", NOON);
+		flushed(&w);
+		tell(&w, "t2", NOON);
+		flushed(&w);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	before = scratch_read(scratch_path(state, FIRST));
+	assert_int_equal(truncate(scratch_path(state, FIRST), 100), 0);
+	w = open_world(state);
+	scratch_logged("bytes that were never committed");
+	flushed(&w);
+	after = scratch_read(scratch_path(state, FIRST));
+	assert_string_equal(before, after);
+	mem_free(before);
+	mem_free(after);
+	close_world(&w);
+}
+
 static void
 a_file_of_another_program_is_never_cut(void **state)
 {
@@ -661,8 +768,15 @@ old_days_are_removed_by_their_name(void **state)
 	tell(&w, "t1", NOON);
 	tell(&w, "t2", NOON + DAY);
 	flushed(&w);
+	flushed(&w);
 	scratch_write(scratch_path(state, "csv/latency-2025-12-31.csv"), "");
 	scratch_write(scratch_path(state, "csv/latency-2025-12-31.csv.gz"), "");
+	/* A row that is not synced yet is still wanted. */
+	csv_prune(w.csv, NOON + DAY);
+	flushed(&w);
+	assert_int_equal(access(scratch_path(state, FIRST), F_OK), 0);
+	close_world(&w);
+	w = open_world(state);
 	csv_prune(w.csv, NOON + DAY);
 	flushed(&w);
 	assert_int_equal(access(scratch_path(state, FIRST), F_OK), -1);
@@ -728,7 +842,6 @@ rows_that_wait_survive_a_restart(void **state)
 	scratch_logged("rows wait");
 	close_world(&w);
 	w = open_world(state);
-	scratch_logged("bytes that were never committed");	/* a torn row */
 	tell(&w, "last", NOON);
 	flushed(&w);
 	file_has(state, FIRST, "\r\nt9,", 1);
@@ -791,6 +904,7 @@ when_too_many_rows_wait_the_oldest_go_and_it_is_said(void **state)
 /* Every step of a day's turns, failing or fatal. */
 
 #define PROBES	6
+#define SYNC	3	/* of 12 rows: in the midst of things, on both days */
 
 static void
 name_probe(char token[static TOKEN_SIZE], int i)
@@ -887,11 +1001,11 @@ killed_at_any_step_no_row_is_lost_or_doubled(void **state)
 	int		status = 1;
 	pid_t		pid;
 
-	fault_install();
 	for (step = 1; status != 0; step++) {
 		assert_int_not_equal(pid = fork(), -1);
 		if (pid == 0) {
 			w = open_world(state);
+			csv_sync_every(w.csv, SYNC);
 			fault_arm(FAULT_KILL, step);
 			for (int i = 0; i < PROBES; i++)
 				if (turn(&w, i, false) == -1)
@@ -919,6 +1033,7 @@ fail_at(void **state, enum fault_kind kind, unsigned step, bool restart)
 	bool		told[PROBES] = { false };
 	unsigned	steps;
 
+	csv_sync_every(w.csv, SYNC);
 	fault_arm(kind, step);
 	for (int i = 0; i < PROBES; i++) {
 		for (int k = 0; k < i; k++)
@@ -952,7 +1067,6 @@ a_disk_error_at_any_step_loses_and_doubles_no_row(void **state)
 {
 	unsigned	step;
 
-	fault_install();
 	for (step = 1; fail_at(state, FAULT_ONCE, step, false) >= step; step++)
 		fail_at(state, FAULT_ONCE, step, true);
 	assert_in_range(step, 50, 5000);
@@ -963,7 +1077,6 @@ a_disk_that_fills_up_at_any_step_loses_and_doubles_no_row(void **state)
 {
 	unsigned	step;
 
-	fault_install();
 	for (step = 1; fail_at(state, FAULT_LASTING, step, false) >= step;
 	    step++)
 		fail_at(state, FAULT_LASTING, step, true);
@@ -989,6 +1102,9 @@ main(void)
 		T(the_header_comes_once_and_rows_go_on_after_a_restart),
 		T(an_idle_turn_commits_nothing),
 		T(a_tail_that_was_never_committed_is_cut_at_the_next_start),
+		T(rows_are_kept_until_their_file_is_synced),
+		T(an_orderly_stop_leaves_nothing_to_mend),
+		T(what_a_power_cut_took_is_written_anew),
 		T(a_file_of_another_program_is_never_cut),
 		T(a_file_edited_by_hand_is_left_alone_and_continued),
 		T(a_file_that_was_removed_begins_anew_with_its_header),

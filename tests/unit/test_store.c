@@ -201,6 +201,24 @@ putting_a_probe_again_changes_its_row(void **state)
 }
 
 static void
+a_probe_that_ended_may_be_opened_again(void **state)
+{
+	struct store	*s = open_store(state);
+	struct seen	 open = { 0 }, ended = { 0 };
+
+	put_probe(s, "t", "r", PROBE_DONE, 1);
+	committed(s);
+	put_probe(s, "t", "r", PROBE_ACCEPTED, 1);
+	committed(s);
+	assert_int_equal(store_probe_each(s, see_probe, &open), 0);
+	assert_string_equal(open.tokens, "t ");
+	assert_int_equal(store_probe_history(s, "", 0, 9, see_probe, &ended),
+	    0);
+	assert_string_equal(ended.tokens, "");
+	store_close(&s);
+}
+
+static void
 after_a_restart_the_open_probes_come_oldest_first(void **state)
 {
 	struct store	*s = open_store(state);
@@ -727,6 +745,22 @@ all_that_a_turn_writes_is_one_commit(void **state)
 	assert_int_equal(store_probe_get(reader, "a", &p), 1);
 	assert_int_equal(store_probe_get(reader, "b", &p), 1);
 	store_close(&reader);
+	store_close(&s);
+}
+
+/* synchronous=FULL: a commit that a power cut may undo is none. */
+static void
+every_commit_is_synced(void **state)
+{
+	struct store	*s = open_store(state);
+	sqlite3_stmt	*stmt;
+
+	assert_int_equal(sqlite3_prepare_v2(s->db, "PRAGMA synchronous", -1,
+	    &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	assert_int_equal(sqlite3_column_int(stmt, 0), 2);
+	sqlite3_finalize(stmt);
+	assert_string_equal(sql(state, "PRAGMA journal_mode"), "wal");
 	store_close(&s);
 }
 
@@ -1312,6 +1346,7 @@ main(void)
 	const struct CMUnitTest	tests[] = {
 		T(a_probe_comes_back_as_it_was_put),
 		T(putting_a_probe_again_changes_its_row),
+		T(a_probe_that_ended_may_be_opened_again),
 		T(after_a_restart_the_open_probes_come_oldest_first),
 		T(a_callback_may_write_and_ask_again),
 		T(history_is_newest_first_and_no_longer_than_asked),
@@ -1331,6 +1366,7 @@ main(void)
 		T(every_test_notice_goes_out),
 		T(a_delivery_that_was_sent_is_due_no_more),
 		T(all_that_a_turn_writes_is_one_commit),
+		T(every_commit_is_synced),
 		T(a_turn_that_is_not_committed_leaves_nothing),
 		T(after_a_failed_write_nothing_of_the_turn_is_kept),
 		T(a_turn_committed_in_parts_keeps_the_first),
