@@ -80,6 +80,13 @@ struct store {
 static struct store	*disk;
 static bool		 rows_kept = true;
 
+/* Values that nobody uses, by kind: a year makes and drops many millions. */
+union spare {
+	union spare	*next;
+	int64_t		 value;
+};
+static union spare	*spares[KINDS];
+
 /* Keys. */
 
 static uint64_t
@@ -126,13 +133,49 @@ find(const struct store *s, enum kind kind, uint64_t key)
 /* Putting and taking back. */
 
 static void
+value_free(enum kind kind, void *value)
+{
+	union spare	*s = value;
+
+	if (s == NULL)
+		return;
+	s->next = spares[kind];
+	spares[kind] = s;
+}
+
+static void *
+value_copy(enum kind kind, const void *value)
+{
+	union spare	*s = spares[kind];
+
+	if (s != NULL)
+		spares[kind] = s->next;
+	else
+		s = mem_alloc(sizes[kind]);
+	memcpy(s, value, sizes[kind]);
+	return (s);
+}
+
+static void
+free_spares(void)
+{
+	union spare	*s;
+
+	for (size_t k = 0; k < KINDS; k++)
+		while ((s = spares[k]) != NULL) {
+			spares[k] = s->next;
+			mem_free(s);
+		}
+}
+
+static void
 forget(struct store *s, struct thing *t)
 {
 	LIST_REMOVE(t, in_bucket);
 	TAILQ_REMOVE(&s->order[t->kind], t, in_order);
 	if (t->ended)
 		TAILQ_REMOVE(&s->ended, t, in_ended);
-	mem_free(t->value);
+	value_free(t->kind, t->value);
 	mem_free(t);
 }
 
@@ -147,17 +190,6 @@ remember(struct store *s, struct thing *t, void *before)
 	s->dirty = true;
 }
 
-static void *
-copy_of(const void *value, size_t size)
-{
-	void	*copy = malloc(size);
-
-	if (copy == NULL)
-		panic("out of memory");
-	memcpy(copy, value, size);
-	return (copy);
-}
-
 static struct thing *
 put(struct store *s, enum kind kind, uint64_t key, const void *value)
 {
@@ -165,13 +197,13 @@ put(struct store *s, enum kind kind, uint64_t key, const void *value)
 
 	if (t != NULL) {
 		remember(s, t, t->value);
-		t->value = copy_of(value, sizes[kind]);
+		t->value = value_copy(kind, value);
 		return (t);
 	}
 	t = mem_alloc(sizeof *t);
 	t->key = key;
 	t->kind = kind;
-	t->value = copy_of(value, sizes[kind]);
+	t->value = value_copy(kind, value);
 	LIST_INSERT_HEAD(bucket_of(s, key), t, in_bucket);
 	TAILQ_INSERT_TAIL(&s->order[kind], t, in_order);
 	remember(s, t, NULL);
@@ -202,7 +234,7 @@ roll_back(struct store *s)
 			forget(s, u->thing);
 			continue;
 		}
-		mem_free(u->thing->value);
+		value_free(u->thing->kind, u->thing->value);
 		u->thing->value = u->before;
 		sort_ended(s, u->thing);
 	}
@@ -219,8 +251,9 @@ store_commit(struct store *s)
 {
 	if (!s->dirty)
 		return (0);
-	while (s->undo_count > 0)
-		mem_free(s->undo[--s->undo_count].before);
+	for (size_t i = 0; i < s->undo_count; i++)
+		value_free(s->undo[i].thing->kind, s->undo[i].before);
+	s->undo_count = 0;
 	for (size_t i = 0; i < ROW_FILES; i++)
 		s->rows[i].safe = s->rows[i].count;
 	if (s->ends_moved)
@@ -268,6 +301,7 @@ memory_store_free(void)
 			mem_free(disk->rows[i].text[--disk->rows[i].count]);
 		mem_free(disk->rows[i].text);
 	}
+	free_spares();
 	mem_free(disk->undo);
 	mem_free(disk);
 	disk = NULL;

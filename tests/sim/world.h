@@ -81,6 +81,8 @@ void	 world_mailbox(struct world *, const char *mailbox, bool blind,
 	    const char *reason);
 void	 world_delay(struct world *, const char *mailbox, int64_t delay_ms);
 void	 world_fate(struct world *, const char *mailbox, enum fate);
+/* Forgets bodies whose mail has been removed, for very long lives. */
+void	 world_forgetful(struct world *);
 /* Arrivals are told to the engine before the outcome of their attempt. */
 void	 world_early(struct world *, bool early);
 void	 world_reload(struct world *, const char *config_text);

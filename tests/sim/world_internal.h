@@ -96,6 +96,7 @@ struct world {
 	uint64_t		 boot;		/* how often it began */
 	bool			 up;
 	bool			 early;
+	bool			 forgetful;
 	struct agenda		 agenda;
 	TAILQ_HEAD(, event)	 in_hand;
 	struct server_state	*servers;	/* owned lists */
@@ -134,6 +135,7 @@ struct server_state *world_server_of(struct world *, const char *name);
 void	 world_session_ends(struct world *, struct event *);
 void	 world_body_answered(struct world *, struct event *);
 void	 world_session_stale(struct world *, struct event *);
+void	 world_body_forget(struct world *, const char *token);
 void	 world_op_job(void *, const struct server *, const struct frame_job *);
 void	 world_op_go(void *, uint64_t job, bool allowed);
 

@@ -247,6 +247,7 @@ world_op_clean(void *arg, const struct frame_clean *f)
 			    strcmp(gone->token, f->token) != 0)
 				continue;
 			*x = gone->next;
+			world_body_forget(w, gone->token);
 			mem_free(gone);
 			w->cleaned++;
 			return;

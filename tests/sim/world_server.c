@@ -136,6 +136,23 @@ count_body(struct world *w, const char *token)
 		w->most_bodies = b->sent;
 }
 
+void
+world_body_forget(struct world *w, const char *token)
+{
+	struct body	*b = body_of(w, token);
+
+	if (!w->forgetful || b == NULL)
+		return;
+	(void)tdelete(b, &w->bodies, by_token);
+	mem_free(b);
+}
+
+void
+world_forgetful(struct world *w)
+{
+	w->forgetful = true;
+}
+
 unsigned
 world_bodies(const struct world *w, const char *token)
 {

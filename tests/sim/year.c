@@ -137,6 +137,7 @@ main(int argc, char **argv)
 	text = make_config(routes);
 	began = seconds();
 	w = world_new(directory, text, START_MS);
+	world_forgetful(w);
 	troubles = live(w, days);
 	wrong = judge(w, troubles, (uint64_t)days * routes * 1440);
 	printf("%u days of %u routes: %" PRIu64 " probes, %u episodes in "

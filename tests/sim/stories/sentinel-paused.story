@@ -11,13 +11,18 @@ route "r2" { server = "mx" from = "probe@example.org" to = "canary2@example.com"
 route "r3" { server = "mx" from = "probe@example.org" to = "canary3@example.com" mailbox = "box" every = 5m }
 end
 10m server mx answers mail "452 4.3.1 Insufficient system storage"
+# Twice: it may be down at the first.
 30m pause r1
 31m pause r2
+32m pause r1
+33m pause r2
 50m server mx accepts
 until 3h
 expect notices "failing accepting delivered"
 3h resume r1
 3h resume r2
+181m resume r1
+182m resume r2
 until 4h
 expect notices "failing accepting delivered"
 expect open 0
