@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "mailboxes/date.h"
+#include "mailboxes/imap_data.h"
 #include "mailboxes/imap_lex.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
@@ -23,24 +23,6 @@ static const struct {
 	{ "SASL-IR", IMAP_CAP_SASL_IR },
 	{ "X-GM-EXT-1", IMAP_CAP_GMAIL },
 	{ "SPECIAL-USE", IMAP_CAP_SPECIAL_USE },
-};
-
-/* Folders by what servers without RFC 6154 call them. */
-static const struct {
-	const char	*name;
-	const char	*role;
-} folder_names[] = {
-	{ "Junk", "\\Junk" },
-	{ "Junk E-mail", "\\Junk" },
-	{ "Junk Email", "\\Junk" },
-	{ "Junk Mail", "\\Junk" },
-	{ "Spam", "\\Junk" },
-	{ "Spamverdacht", "\\Junk" },
-	{ "Bulk Mail", "\\Junk" },
-	{ "Bulk", "\\Junk" },
-	{ "Trash", "\\Trash" },
-	{ "Deleted Items", "\\Trash" },
-	{ "Deleted Messages", "\\Trash" },
 };
 
 /* Buffers. */
@@ -70,21 +52,21 @@ bytes_free(struct imap_bytes *b)
 	*b = (struct imap_bytes){ .data = NULL };
 }
 
-static void
-emit(struct imap_filter *f, const char *text)
+void
+imap_emit(struct imap_filter *f, const char *text)
 {
 	bytes_add(&f->out, text, strlen(text));
 }
 
 /* A string as a literal: the one form that needs no quoting. */
-static void
-emit_literal(struct imap_filter *f, const char *data, size_t len)
+void
+imap_emit_literal(struct imap_filter *f, const char *data, size_t len)
 {
 	char	head[32];
 	size_t	i, at;
 
 	snprintf(head, sizeof head, "{%zu}\r\n", len);
-	emit(f, head);
+	imap_emit(f, head);
 	bytes_add(&f->out, data, len);
 	at = f->out.len - len;
 	for (i = at; i < f->out.len; i++)
@@ -92,8 +74,8 @@ emit_literal(struct imap_filter *f, const char *data, size_t len)
 			f->out.data[i] = '?';
 }
 
-static int
-broken(struct imap_filter *f, const char *why)
+int
+imap_broken(struct imap_filter *f, const char *why)
 {
 	if (f->end == IMAP_FILTER_OPEN) {
 		f->end = IMAP_FILTER_BROKEN;
@@ -189,7 +171,7 @@ greeting(struct imap_filter *f, struct imap_lex c)
 	char	w[16], name[IMAP_CODE];
 
 	if (!imap_lex_accept(&c, '*'))
-		return (broken(f, "a greeting that is not IMAP"));
+		return (imap_broken(f, "a greeting that is not IMAP"));
 	imap_lex_word(&c, w, sizeof w);
 	if (strcmp(w, "BYE") == 0)
 		return (goodbye(f, c));
@@ -198,233 +180,10 @@ greeting(struct imap_filter *f, struct imap_lex c)
 	else if (strcmp(w, "PREAUTH") == 0)
 		f->greeting = IMAP_GREETING_PREAUTH;
 	else
-		return (broken(f, "a greeting that is not IMAP"));
+		return (imap_broken(f, "a greeting that is not IMAP"));
 	read_status(f, &c, name);
-	emit(f, f->greeting == IMAP_GREETING_OK ? "* OK ready\r\n" :
+	imap_emit(f, f->greeting == IMAP_GREETING_OK ? "* OK ready\r\n" :
 	    "* PREAUTH ready\r\n");
-	return (0);
-}
-
-/* FETCH (RFC 3501 7.4.2): only the items that we ever ask for. */
-
-struct fetched {
-	uint32_t	 uid;
-	int64_t		 date_ms;
-	struct imap_string	 head, text;
-	bool		 has_head, has_text;
-};
-
-/* BODY[...]<...> value, the cursor at the bracket. */
-static bool
-read_section(struct imap_lex *c, struct fetched *out)
-{
-	struct imap_string	 value, skipped;
-	const char	*from = c->p + 1;
-	size_t		 len;
-
-	for (c->p++; c->p < c->end && *c->p != ']';) {
-		if (*c->p == '"' || *c->p == '{') {
-			if (!imap_lex_string(c, &skipped))
-				return (false);
-		} else
-			c->p++;
-	}
-	if (c->p >= c->end)
-		return (false);
-	len = (size_t)(c->p++ - from);
-	if (c->p < c->end && *c->p == '<') {
-		while (c->p < c->end && *c->p != '>')
-			c->p++;
-		c->p += c->p < c->end;
-	}
-	if (!imap_lex_string(c, &value))
-		return (false);
-	if (len >= 6 && strncasecmp(from, "HEADER", 6) == 0) {
-		out->head = value;
-		out->has_head = true;
-	} else if (len == 4 && strncasecmp(from, "TEXT", 4) == 0) {
-		out->text = value;
-		out->has_text = true;
-	}
-	return (true);
-}
-
-static bool
-read_item(struct imap_lex *c, struct fetched *out)
-{
-	struct imap_string	value;
-	char		name[IMAP_CODE];
-
-	if (imap_lex_word(c, name, sizeof name) == 0)
-		return (false);
-	if (strcmp(name, "BODY") == 0 && c->p < c->end && *c->p == '[')
-		return (read_section(c, out));
-	if (strcmp(name, "UID") == 0)
-		return (imap_lex_number(c, &out->uid));
-	if (strcmp(name, "INTERNALDATE") == 0) {
-		if (!imap_lex_string(c, &value))
-			return (false);
-		if (value.data != NULL)
-			out->date_ms = date_imap_ms(value.data, value.len);
-		return (true);
-	}
-	return (imap_lex_skip(c));
-}
-
-static bool
-read_fetch(struct imap_lex *c, struct fetched *out)
-{
-	if (!imap_lex_accept(c, '('))
-		return (false);
-	while (!imap_lex_accept(c, ')'))
-		if (!read_item(c, out))
-			return (false);
-	imap_lex_spaces(c);
-	return (c->p == c->end);
-}
-
-/* A section as a literal, without the backslashes of a quoted string. */
-static void
-emit_section(struct imap_filter *f, const char *label, const struct imap_string *s)
-{
-	char	*plain;
-	size_t	 i, n = 0;
-
-	emit(f, label);
-	if (s->data == NULL) {
-		emit(f, "NIL");
-		return;
-	}
-	if (!s->quoted) {
-		emit_literal(f, s->data, s->len);
-		return;
-	}
-	plain = mem_alloc(s->len);
-	for (i = 0; i < s->len; i++) {
-		i += s->data[i] == '\\';
-		plain[n++] = s->data[i];
-	}
-	emit_literal(f, plain, n);
-	mem_free(plain);
-}
-
-static int
-fetch(struct imap_filter *f, struct imap_lex c, uint32_t n)
-{
-	struct fetched	got = { .uid = 0 };
-	char		head[64], date[DATE_IMAP];
-
-	if (!read_fetch(&c, &got))
-		return (broken(f, "a malformed FETCH response"));
-	if (got.uid == 0 || (f->want & IMAP_WANT_FETCH) == 0 || n == 0)
-		return (0);
-	snprintf(head, sizeof head, "* %u FETCH (UID %u", n, got.uid);
-	emit(f, head);
-	if (got.date_ms != 0) {
-		emit(f, " INTERNALDATE \"");
-		emit(f, date_imap_print(got.date_ms, date));
-		emit(f, "\"");
-	}
-	if (got.has_head)
-		emit_section(f, " BODY[HEADER] ", &got.head);
-	if (got.has_text)
-		emit_section(f, " BODY[TEXT] ", &got.text);
-	emit(f, ")\r\n");
-	return (0);
-}
-
-/* LIST (RFC 3501 7.2.2, RFC 6154): junk and trash folders alone. */
-
-/* The role among the flags, or NULL. */
-static bool
-read_flags(struct imap_lex *c, const char **role)
-{
-	static const char	*const roles[] = { "\\Junk", "\\Trash" };
-	struct imap_string		 s;
-	size_t			 i;
-
-	if (!imap_lex_accept(c, '('))
-		return (false);
-	while (!imap_lex_accept(c, ')')) {
-		if (!imap_lex_string(c, &s) || s.data == NULL)
-			return (false);
-		for (i = 0; i < NITEMS(roles); i++)
-			if (s.len == strlen(roles[i]) &&
-			    strncasecmp(s.data, roles[i], s.len) == 0)
-				*role = roles[i];
-		if (s.len == 5 && strncasecmp(s.data, "\\Spam", 5) == 0)
-			*role = roles[0];
-	}
-	return (true);
-}
-
-static const char *
-role_by_name(const char *name, size_t len, char delimiter)
-{
-	size_t	i, from = len;
-
-	while (from > 0 && name[from - 1] != delimiter)
-		from--;
-	for (i = 0; i < NITEMS(folder_names); i++)
-		if (strlen(folder_names[i].name) == len - from &&
-		    strncasecmp(folder_names[i].name, name + from,
-		    len - from) == 0)
-			return (folder_names[i].role);
-	return (NULL);
-}
-
-/* A role from the server's own flags carries \Special, a guessed one not. */
-static int
-list(struct imap_filter *f, struct imap_lex c)
-{
-	struct imap_string	 delimiter, name;
-	const char	*role = NULL;
-	bool		 special;
-
-	if (!read_flags(&c, &role) || !imap_lex_string(&c, &delimiter) ||
-	    !imap_lex_string(&c, &name) || name.data == NULL)
-		return (0);
-	if ((f->want & IMAP_WANT_LIST) == 0 || name.len == 0 ||
-	    name.len >= IMAP_TEXT || memchr(name.data, '\\', name.len) ||
-	    memchr(name.data, '\0', name.len))
-		return (0);
-	special = role != NULL;
-	if (!special)
-		role = role_by_name(name.data, name.len,
-		    delimiter.data != NULL && delimiter.len == 1 ?
-		    delimiter.data[0] : '\0');
-	if (role == NULL)
-		return (0);
-	emit(f, "* LIST (");
-	emit(f, role);
-	emit(f, special ? " \\Special) NIL " : ") NIL ");
-	emit_literal(f, name.data, name.len);
-	emit(f, "\r\n");
-	return (0);
-}
-
-/* STATUS (RFC 3501 7.2.4): where the next UID will be. */
-static int
-status(struct imap_filter *f, struct imap_lex c)
-{
-	struct imap_string	name;
-	char		item[IMAP_CODE], line[96];
-	uint32_t	n, uidnext = 0, uidvalidity = 0;
-
-	if ((f->want & IMAP_WANT_STATUS) == 0 || !imap_lex_string(&c, &name) ||
-	    !imap_lex_accept(&c, '('))
-		return (0);
-	while (imap_lex_word(&c, item, sizeof item) > 0 && imap_lex_number(&c, &n)) {
-		if (strcmp(item, "UIDNEXT") == 0)
-			uidnext = n;
-		else if (strcmp(item, "UIDVALIDITY") == 0)
-			uidvalidity = n;
-	}
-	if (uidnext == 0 || uidvalidity == 0)
-		return (0);
-	snprintf(line, sizeof line,
-	    "* STATUS x (UIDNEXT %u UIDVALIDITY %u)\r\n", uidnext, uidvalidity);
-	emit(f, line);
 	return (0);
 }
 
@@ -439,7 +198,7 @@ numbered(struct imap_filter *f, struct imap_lex c)
 		return (0);
 	imap_lex_word(&c, w, sizeof w);
 	if (strcmp(w, "FETCH") == 0)
-		return (fetch(f, c, n));
+		return (imap_data_fetch(f, c, n));
 	if (strcmp(w, "EXISTS") == 0) {
 		f->grown += n > f->exists;
 		f->exists = n;
@@ -469,9 +228,9 @@ untagged(struct imap_filter *f, struct imap_lex c)
 	if (strcmp(w, "CAPABILITY") == 0)
 		read_capabilities(f, c);
 	else if (strcmp(w, "LIST") == 0)
-		return (list(f, c));
+		return (imap_data_list(f, c));
 	else if (strcmp(w, "STATUS") == 0)
-		return (status(f, c));
+		return (imap_data_status(f, c));
 	return (0);
 }
 
@@ -479,14 +238,14 @@ static int
 continuation(struct imap_filter *f)
 {
 	if (++f->pluses > IMAP_PLUS_MAX)
-		return (broken(f, "endless continuation requests"));
+		return (imap_broken(f, "endless continuation requests"));
 	if ((f->want & IMAP_WANT_IDLE) != 0 && f->tagged == IMAP_PENDING) {
 		if (f->idling)
 			return (0);
 		f->idling = true;
 	}
 	if ((f->want & IMAP_WANT_PLUS) != 0)
-		emit(f, "+ go\r\n");
+		imap_emit(f, "+ go\r\n");
 	return (0);
 }
 
@@ -503,15 +262,15 @@ tagged(struct imap_filter *f, struct imap_lex c)
 	size_t	i;
 
 	if (imap_lex_word(&c, tag, sizeof tag) == 0 || strlen(tag) > 10)
-		return (broken(f, "a line that is not IMAP"));
+		return (imap_broken(f, "a line that is not IMAP"));
 	imap_lex_word(&c, w, sizeof w);
 	for (i = 0; i < NITEMS(conditions); i++)
 		if (strcmp(w, conditions[i].word) == 0)
 			break;
 	if (i == NITEMS(conditions))
-		return (broken(f, "a line that is not IMAP"));
+		return (imap_broken(f, "a line that is not IMAP"));
 	if (f->tagged != IMAP_PENDING)
-		return (broken(f, "two answers to one command"));
+		return (imap_broken(f, "two answers to one command"));
 	read_status(f, &c, name);
 	keep_status(f, &c, name);
 	f->tagged = conditions[i].condition;
@@ -521,10 +280,10 @@ tagged(struct imap_filter *f, struct imap_lex c)
 		if ((f->want & IMAP_WANT_IDLE) != 0)
 			return (0);
 	}
-	emit(f, tag);
-	emit(f, " ");
-	emit(f, w);
-	emit(f, " done\r\n");
+	imap_emit(f, tag);
+	imap_emit(f, " ");
+	imap_emit(f, w);
+	imap_emit(f, " done\r\n");
 	return (0);
 }
 
@@ -574,7 +333,7 @@ expects_literal(struct imap_filter *f, size_t len)
 	    n <= IMAP_LITERAL_MAX; i++)
 		n = n * 10 + (uint64_t)(f->in.data[i] - '0');
 	if (i != len - 1 || i == from || n > IMAP_LITERAL_MAX)
-		return (broken(f, "a literal out of bounds"));
+		return (imap_broken(f, "a literal out of bounds"));
 	f->literal = (size_t)n;
 	return (1);
 }
@@ -605,7 +364,7 @@ static int
 collect(struct imap_filter *f, const char *data, size_t len)
 {
 	if (f->in.len + len > IMAP_RESPONSE_MAX)
-		return (broken(f, "a response without end"));
+		return (imap_broken(f, "a response without end"));
 	bytes_add(&f->in, data, len);
 	return (0);
 }
@@ -628,9 +387,9 @@ imap_filter_feed(struct imap_filter *f, const char *data, size_t len)
 			lf = memchr(data, '\n', len);
 			n = lf != NULL ? (size_t)(lf - data) + 1 : len;
 			if (f->in.len - f->line + n > IMAP_LINE_MAX)
-				return (broken(f, "a line without end"));
+				return (imap_broken(f, "a line without end"));
 			if (memchr(data, '\0', n) != NULL)
-				return (broken(f, "a NUL in a line"));
+				return (imap_broken(f, "a NUL in a line"));
 			if (collect(f, data, n) < 0)
 				return (-1);
 			/* What follows a tagged line counts from its end. */

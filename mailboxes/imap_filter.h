@@ -67,9 +67,10 @@ struct imap_filter {
 	/* For the driver to read. */
 	enum imap_greeting	 greeting;
 	enum imap_condition	 tagged;	/* of the command in hand */
-	char			 code[IMAP_CODE];	/* of NO, BAD, BYE; upper case */
-	char			 text[IMAP_TEXT];	/* of them, printable UTF-8 */
-	char			 alert[IMAP_TEXT];	/* last [ALERT]; driver clears */
+	/* Of the last NO, BAD or BYE: code in upper case, printable text. */
+	char			 code[IMAP_CODE];
+	char			 text[IMAP_TEXT];
+	char			 alert[IMAP_TEXT];	/* the last [ALERT] */
 	unsigned		 capability;
 	unsigned		 pluses;	/* in the command in hand */
 	bool			 idling;	/* "+" came, no tagged line yet */

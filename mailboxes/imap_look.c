@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "mailboxes/date.h"
 #include "mailboxes/imap_name.h"
 #include "monitor/clock.h"
 #include "monitor/mem.h"
@@ -58,170 +57,6 @@ imap_select(struct mailbox_box *box, struct mailbox_folder *folder,
 	s->exists = s->stream->filter.exists;
 	s->unread = true;
 	imap_stream_reset_news(s->stream);
-	return (0);
-}
-
-/* FETCH. */
-
-static struct mailimap_section *
-header_section(bool whole)
-{
-	clist	*names;
-	size_t	 i;
-
-	if (whole)
-		return (mailimap_section_new_header());
-	if ((names = clist_new()) == NULL)
-		panic("out of memory");
-	for (i = 0; i < match_field_count; i++)
-		if (clist_append(names, mem_strdup(match_fields[i])) < 0)
-			panic("out of memory");
-	return (mailimap_section_new_header_fields(
-	    mailimap_header_list_new(names)));
-}
-
-/* UID INTERNALDATE BODY.PEEK[...]<0.n>; never a flag is set by looking. */
-static struct mailimap_fetch_type *
-fetch_type(bool body, bool whole_header)
-{
-	struct mailimap_fetch_type	*type;
-	struct mailimap_fetch_att	*section;
-
-	type = mailimap_fetch_type_new_fetch_att_list_empty();
-	section = body ?
-	    mailimap_fetch_att_new_body_peek_section_partial(
-	    mailimap_section_new_text(), 0, IMAP_BODY_MAX) :
-	    mailimap_fetch_att_new_body_peek_section_partial(
-	    header_section(whole_header), 0, IMAP_HEAD_MAX);
-	if (type == NULL || section == NULL)
-		panic("out of memory");
-	mailimap_fetch_type_new_fetch_att_list_add(type,
-	    mailimap_fetch_att_new_uid());
-	if (!body)
-		mailimap_fetch_type_new_fetch_att_list_add(type,
-		    mailimap_fetch_att_new_internaldate());
-	mailimap_fetch_type_new_fetch_att_list_add(type, section);
-	return (type);
-}
-
-/* The library keeps what a long line needed; an idle mailbox should not. */
-static void
-shrink(struct mailbox_session *s)
-{
-	MMAPString	*fresh;
-
-	if (s->imap->imap_stream_buffer->allocated_len <= 4096 ||
-	    (fresh = mmap_string_new("")) == NULL)
-		return;
-	mmap_string_free(s->imap->imap_stream_buffer);
-	s->imap->imap_stream_buffer = fresh;
-}
-
-static int
-fetch(struct mailbox_box *box, struct mailimap_set *set, bool by_uid,
-    struct mailimap_fetch_type *type, clist **out,
-    struct mailbox_trouble *trouble)
-{
-	struct mailbox_session	*s = box->session;
-	int			 r;
-
-	*out = NULL;
-	imap_arm(box, IMAP_WANT_FETCH, IMAP_FETCH_BUDGET);
-	r = by_uid ? mailimap_uid_fetch(s->imap, set, type, out) :
-	    mailimap_fetch(s->imap, set, type, out);
-	mailimap_set_free(set);
-	mailimap_fetch_type_free(type);
-	r = imap_result(box, r, IMAP_FETCHING, trouble);
-	if (r >= 0)
-		shrink(s);
-	if (r != 0 && *out != NULL) {
-		mailimap_fetch_list_free(*out);
-		*out = NULL;
-	}
-	return (r);
-}
-
-int
-imap_fetch(struct mailbox_box *box, struct mailimap_set *set, bool body,
-    clist **out, struct mailbox_trouble *trouble)
-{
-	return (fetch(box, set, true,
-	    fetch_type(body, box->session->no_header_fields), out, trouble));
-}
-
-static int64_t
-to_ms(const struct mailimap_date_time *d)
-{
-	/* The filter wrote it, in UTC and in bounds. */
-	char	buf[DATE_IMAP];
-	static const char *const months[] = { "Jan", "Feb", "Mar", "Apr",
-		"May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
-
-	if (d->dt_month < 1 || d->dt_month > 12)
-		return (0);
-	buf[0] = '\0';
-	text_appendf(buf, sizeof buf, "%02d-%s-%04d %02d:%02d:%02d +0000",
-	    d->dt_day, months[d->dt_month - 1], d->dt_year, d->dt_hour,
-	    d->dt_min, d->dt_sec);
-	return (date_imap_ms(buf, strlen(buf)));
-}
-
-void
-imap_fetched(const struct mailimap_msg_att *msg, struct imap_fetched *out)
-{
-	clistiter	*i;
-
-	*out = (struct imap_fetched){ .data = NULL };
-	for (i = clist_begin(msg->att_list); i != NULL; i = clist_next(i)) {
-		const struct mailimap_msg_att_item	*item =
-		    clist_content(i);
-		const struct mailimap_msg_att_static	*att;
-
-		if (item->att_type != MAILIMAP_MSG_ATT_ITEM_STATIC)
-			continue;
-		att = item->att_data.att_static;
-		switch (att->att_type) {
-		case MAILIMAP_MSG_ATT_UID:
-			out->uid = att->att_data.att_uid;
-			break;
-		case MAILIMAP_MSG_ATT_INTERNALDATE:
-			out->internal_ms =
-			    to_ms(att->att_data.att_internal_date);
-			break;
-		case MAILIMAP_MSG_ATT_BODY_SECTION:
-			out->data =
-			    att->att_data.att_body_section->sec_body_part;
-			out->len = att->att_data.att_body_section->sec_length;
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-/* UIDs alone, of from..to by UID or by number.  The highest, 0 if none. */
-static int
-fetch_top(struct mailbox_box *box, uint32_t from, bool by_uid,
-    uint32_t *top_r, struct mailbox_trouble *trouble)
-{
-	struct mailimap_fetch_type	*type;
-	struct imap_fetched		 one;
-	clist				*list;
-	clistiter			*i;
-	int				 r;
-
-	*top_r = 0;
-	type = mailimap_fetch_type_new_fetch_att(mailimap_fetch_att_new_uid());
-	r = fetch(box, by_uid ? mailimap_set_new_interval(from, 0) :
-	    mailimap_set_new_single(from), by_uid, type, &list, trouble);
-	if (r != 0 || list == NULL)
-		return (r);
-	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
-		imap_fetched(clist_content(i), &one);
-		if (one.uid > *top_r)
-			*top_r = one.uid;
-	}
-	mailimap_fetch_list_free(list);
 	return (0);
 }
 
@@ -410,7 +245,8 @@ next_uid(struct look *l, uint32_t *next_r)
 	*next_r = 1;
 	if (f->exists == 0)
 		return (0);
-	if ((r = fetch_top(l->box, f->exists, false, &top, l->trouble)) == 0)
+	r = imap_fetch_top(l->box, f->exists, false, &top, l->trouble);
+	if (r == 0)
 		*next_r = top + 1;
 	return (r < 0 ? -1 : 0);
 }
@@ -430,8 +266,12 @@ read_selected(struct look *l)
 	while (f->uid + 1 < next) {
 		if (l->fetches <= 0)
 			return (1);
-		to = one_by_one(l) ? f->uid + 1 : few || next - 1 - f->uid <= IMAP_BATCH ? 0 :
-		    f->uid + IMAP_BATCH;
+		if (one_by_one(l))
+			to = f->uid + 1;
+		else if (few || next - 1 - f->uid <= IMAP_BATCH)
+			to = 0;
+		else
+			to = f->uid + IMAP_BATCH;
 		if (read_on(l, to, &top) < 0)
 			return (-1);
 		if (to == 0 && top < next - 1)
@@ -467,7 +307,8 @@ search_beyond(struct look *l)
 
 	if (l->box->session->stream->filter.exists == 0)
 		return (0);
-	if (fetch_top(l->box, l->folder->uid + 1, true, &top, l->trouble) < 0)
+	if (imap_fetch_top(l->box, l->folder->uid + 1, true, &top,
+	    l->trouble) < 0)
 		return (-1);
 	l->seen = clock_now();
 	return (top > l->folder->uid);

@@ -53,6 +53,7 @@ int	 imap_look(struct mailbox_box *, bool all,
 /* SELECT; 0, 1 when refused (folder->missing set), -1. */
 int	 imap_select(struct mailbox_box *, struct mailbox_folder *,
 	    struct mailbox_trouble *);
+/* imap_fetch.c */
 /* Fetches header fields and dates, or bodies, by UID; frees the set. */
 int	 imap_fetch(struct mailbox_box *, struct mailimap_set *, bool body,
 	    clist **, struct mailbox_trouble *);
@@ -64,6 +65,13 @@ struct imap_fetched {
 	size_t		 len;
 };
 void	 imap_fetched(const struct mailimap_msg_att *, struct imap_fetched *);
+
+/*
+ * The highest UID from `from` on (by_uid), or of the mail with that number;
+ * 0 if there is none.  As imap_result().
+ */
+int	 imap_fetch_top(struct mailbox_box *, uint32_t from, bool by_uid,
+	    uint32_t *top_r, struct mailbox_trouble *);
 
 /* imap_clean.c */
 int	 imap_clean(struct mailbox_box *, const struct mailbox_clean *,
