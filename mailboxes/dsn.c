@@ -7,10 +7,11 @@
 #include <strings.h>
 
 #include "mailboxes/header.h"
+#include "mailboxes/mime.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
-#define VALUE_MAX	4096	/* of a field, unfolded */
+#define VALUE_MAX	1536	/* of a field */
 
 struct target {
 	struct dsn_message	*message;
@@ -258,7 +259,7 @@ dsn_next(struct dsn *d, struct dsn_recipient *out)
 			d->at = before;
 			return (true);
 		}
-		header_decode(&h, value, sizeof value);
+		mime_value(&h, value, sizeof value);
 		f->take(&t, value);
 		any = any || f->of_recipient;
 		gap = gap && !f->of_recipient;

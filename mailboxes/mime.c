@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "mailboxes/header.h"
 #include "monitor/mem.h"
 
 #define VALUE_MAX	1024
@@ -106,6 +105,16 @@ header_end(const char *text, size_t len, size_t at, bool part, size_t *body_r)
 	}
 	*body_r = len;
 	return (len);
+}
+
+size_t
+mime_value(const struct header *h, char *buf, size_t size)
+{
+	struct header	bounded = *h;
+
+	if (bounded.value_len > size)
+		bounded.value_len = size;
+	return (header_decode(&bounded, buf, size));
 }
 
 /* Parameters. */
@@ -240,7 +249,7 @@ read_head(struct mime_part *part, struct level *level)
 
 	while (header_next(part->head, part->head_len, &at, &h)) {
 		if (header_is(&h, "Content-Type") && part->type[0] == '\0') {
-			header_decode(&h, value, sizeof value);
+			mime_value(&h, value, sizeof value);
 			take_type(value, part->type);
 			mime_parameter(value, "report-type", part->report,
 			    sizeof part->report);
@@ -248,7 +257,7 @@ read_head(struct mime_part *part, struct level *level)
 			mime_parameter(value, "boundary", level->boundary,
 			    sizeof level->boundary);
 		} else if (header_is(&h, "Content-Transfer-Encoding")) {
-			header_decode(&h, value, sizeof value);
+			mime_value(&h, value, sizeof value);
 			part->encoding = encoding_of(value);
 		}
 	}
@@ -289,16 +298,20 @@ is_used(const struct walk *w, size_t at, const struct level *level)
 
 /*
  * The boundary that was not named, or not as it is used: the first line that
- * begins with "--" and has a part's header or an empty line behind it.
+ * begins with "--" and has a part's header behind it.  first: nothing else
+ * may come before, or it is a mail that is quoted in a text.
  */
 static bool
-guess_boundary(const struct walk *w, size_t at, struct level *level)
+guess_boundary(const struct walk *w, size_t at, bool first,
+    struct level *level)
 {
 	size_t	end, next, stop;
 
 	for (; at < w->len; at = end) {
 		end = line_end(w->text, w->len, at);
 		stop = trimmed(w->text, at, end);
+		if (first && stop > at && w->text[at] != '-')
+			return (false);
 		next = line_end(w->text, w->len, end);
 		if (stop - at < 3 || stop - at - 2 >= sizeof level->boundary ||
 		    strncmp(w->text + at, "--", 2) != 0 ||
@@ -335,7 +348,8 @@ begin_part(struct walk *w, size_t at)
 	part->multipart = strncmp(part->type, "multipart/", 10) == 0;
 	if (w->count == 0 && (part->multipart || part->type[0] == '\0') &&
 	    (level.len == 0 || !is_used(w, body, &level)))
-		part->multipart = guess_boundary(w, body, &level);
+		part->multipart = guess_boundary(w, body, !part->multipart,
+		    &level);
 	part->multipart = part->multipart && level.len > 0 &&
 	    w->depth < MIME_DEPTH;
 	w->leaf = w->count++;

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mailboxes/header.h"
+
 /*
  * The parts of a mail (RFC 2045, RFC 2046) whose sender may have made every
  * mistake there is.  One walk over the lines, nothing is copied.  Mails
@@ -53,6 +55,12 @@ size_t	 mime_split(const char *text, size_t len,
  * body_len + 1 bytes are always enough.  Returns the length.
  */
 size_t	 mime_body(const struct mime_part *, char *buf, size_t size);
+
+/*
+ * A field's value as header_decode() has it, but of no more than size bytes
+ * of it: to look for the ends of encoded words in a long one is dear.
+ */
+size_t	 mime_value(const struct header *, char *buf, size_t size);
 
 /*
  * A parameter of an unfolded field value (RFC 2045 5.1): quotes, comments and

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "mailboxes/bounce.h"
 #include "monitor/explain.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
@@ -100,14 +101,13 @@ explain_file(const char *name, bool tsv, FILE *out)
 		perror(name);
 		return (EX_NOINPUT);
 	}
-	message = mem_alloc(EXPLAIN_MESSAGE);
-	len = fread(message, 1, EXPLAIN_MESSAGE, f);
+	message = mem_alloc(BOUNCE_INPUT);
+	len = fread(message, 1, BOUNCE_INPUT, f);
 	if (ferror(f)) {
 		perror(name);
 		rc = EX_NOINPUT;
-	} else if (!explain_message(message, len, tsv, out)) {
-		fprintf(stderr, "%s: no reply of a mail server in it\n", name);
-		rc = EX_DATAERR;
+	} else {
+		explain_message(message, len, tsv, out);
 	}
 	mem_free(message);
 	if (f != stdin)

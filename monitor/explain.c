@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "mailboxes/bounce.h"
 #include "monitor/classify.h"
 #include "monitor/mem.h"
 #include "monitor/reason.h"
@@ -165,10 +165,10 @@ note(const struct reply *r)
 }
 
 static bool
-print_all(char *buf, size_t size, enum stage stage, const struct reply *r)
+print_all(char *buf, size_t size, enum stage stage, const struct reply *r,
+    struct meaning m)
 {
-	struct meaning	m = classify(stage, r);
-	bool		fits;
+	bool	fits;
 
 	buf[0] = '\0';
 	fits = print_reply(buf, size, r);
@@ -196,7 +196,7 @@ explain_text(enum stage stage, const char *reply, char *buf, size_t size)
 	if (size == 0)
 		return (false);
 	read_reply(&r, reply, strlen(reply));
-	return (print_all(buf, size, stage, &r));
+	return (print_all(buf, size, stage, &r, classify(stage, &r)));
 }
 
 void
@@ -208,206 +208,86 @@ explain_print(enum stage stage, const char *reply, FILE *f)
 	fputs(text, f);
 }
 
-/* What the lines of a message tell, bounded. */
-struct report {
-	char	diagnostic[REPLY_TEXT];
-	char	status[OUTCOME_ENHANCED];
-	char	action[EXPLAIN_ACTION];
-	char	loose[REPLY_TEXT];	/* a reply in the text */
-};
-
-/* The value of a field at the start of line, or NULL. */
-static const char *
-field(const char *line, const char *name)
-{
-	size_t	n = strlen(name);
-
-	if (strncasecmp(line, name, n) != 0 || line[n] != ':')
-		return (NULL);
-	line += n + 1;
-	return (line + strspn(line, " \t"));
-}
-
-/* Copies the first word of value. */
-static void
-first_word(char *dst, size_t size, const char *value)
-{
-	size_t	n = strcspn(value, " \t;(");
-
-	if (n >= size)
-		n = size - 1;
-	memcpy(dst, value, n);
-	dst[n] = '\0';
-}
-
-/* Where the basic code stands in line; its start if nowhere. */
-static const char *
-at_code(const char *line, int code)
-{
-	char		digits[8];
-	const char	*at;
-
-	snprintf(digits, sizeof digits, "%d", code);
-	at = strstr(line, digits);
-	return (at != NULL ? at : line);
-}
-
-/*
- * The reply a line of text quotes: a refusal whose meaning is known, or a
- * marked enhanced code ("#4.3.1").  NULL: none.
- */
-static const char *
-loose_reply(const char *line)
-{
-	struct reply	r;
-
-	line += strspn(line, " <>");
-	reply_parse(&r, line, strlen(line));
-	if (r.code >= 400 && (r.enhanced[0] != '\0' ||
-	    classify(STAGE_NONE, &r).class != CLASS_OTHER))
-		return (at_code(line, r.code));
-	if (r.code == 0 && (r.enhanced[0] == '4' || r.enhanced[0] == '5') &&
-	    strchr(line, '#') != NULL)
-		return (line);
-	return (NULL);
-}
-
-/* Takes one unfolded line; a delivered recipient's fields are forgotten. */
-static void
-take_line(struct report *rep, const char *line, bool in_body)
-{
-	const char	*v;
-
-	if ((v = field(line, "Final-Recipient")) != NULL) {
-		if (rep->status[0] == '2')
-			rep->status[0] = rep->action[0] =
-			    rep->diagnostic[0] = '\0';
-	} else if ((v = field(line, "Action")) != NULL) {
-		if (rep->action[0] == '\0')
-			first_word(rep->action, sizeof rep->action, v);
-	} else if ((v = field(line, "Status")) != NULL) {
-		if (rep->status[0] == '\0')
-			first_word(rep->status, sizeof rep->status, v);
-	} else if ((v = field(line, "Diagnostic-Code")) != NULL) {
-		v += strcspn(v, ";");
-		if (rep->diagnostic[0] == '\0')
-			text_copy(rep->diagnostic, sizeof rep->diagnostic,
-			    *v == ';' ? v + 1 + strspn(v + 1, " \t") : "");
-	} else if (in_body && rep->loose[0] == '\0') {
-		if ((v = loose_reply(line)) != NULL)
-			text_copy(rep->loose, sizeof rep->loose, v);
-	}
-}
-
-/*
- * The next line of the message, with its continuation lines (RFC 5322
- * 2.2.3), cleaned and bounded.  False at the end.
- */
-static bool
-next_line(const char **at, const char *end, char *line, size_t size)
-{
-	const char	*stop;
-	size_t		 have = 0;
-
-	if (*at >= end)
-		return (false);
-	line[0] = '\0';
-	do {
-		while (have > 0 && *at < end && (**at == ' ' || **at == '\t'))
-			(*at)++;
-		if (have > 0 && text_append(line, size, " "))
-			have++;
-		stop = memchr(*at, '\n', (size_t)(end - *at));
-		if (stop == NULL)
-			stop = end;
-		text_clean(line + have, size - have, *at,
-		    (size_t)(stop - *at));
-		have = strlen(line);
-		while (have > 0 && line[have - 1] == ' ')
-			line[--have] = '\0';
-		*at = stop < end ? stop + 1 : end;
-	} while (have > 0 && *at < end && (**at == ' ' || **at == '\t'));
-	return (true);
-}
-
-/*
- * Diagnostic-Code is what the server said; Status is what the reporter made
- * of it and helps out where the server sent no code of that kind.
- */
-static bool
-combine(const struct report *rep, char *reply_r, size_t size)
-{
-	const char	*words = rep->diagnostic;
-	struct reply	 r;
-
-	reply_r[0] = '\0';
-	if (words[0] == '\0' && rep->status[0] == '\0')
-		words = rep->loose;
-	reply_parse(&r, words, strlen(words));
-	if (r.enhanced[0] == '\0' && rep->status[0] != '\0' &&
-	    (r.code == 0 || (rep->status[0] - '0' == r.code / 100 &&
-	    strcmp(rep->status + 1, ".0.0") != 0))) {
-		if (r.code != 0)
-			text_appendf(reply_r, size, "%d ", r.code);
-		text_appendf(reply_r, size, "%s %s", rep->status, r.text);
-	} else {
-		text_copy(reply_r, size, words);
-	}
-	return (reply_r[0] != '\0');
-}
-
-bool
-explain_find(const char *message, size_t len, char *reply_r, size_t size,
-    char action_r[static EXPLAIN_ACTION])
-{
-	struct report	 rep = { .status = "" };
-	const char	*at = message;
-	char		 line[REPLY_TEXT * 2];
-	bool		 in_body = false;
-
-	if (len > EXPLAIN_MESSAGE)
-		len = EXPLAIN_MESSAGE;
-	while (next_line(&at, message + len, line, sizeof line)) {
-		take_line(&rep, line, in_body);
-		in_body = in_body || line[0] == '\0';
-	}
-	text_copy(action_r, EXPLAIN_ACTION, rep.action);
-	return (combine(&rep, reply_r, size));
-}
+/* Reports. */
 
 static const char *
-report_says(const char *action)
+report_says(const struct bounce *b)
 {
-	if (strcasecmp(action, "failed") == 0)
+	static const char *const	kinds[BOUNCE_KINDS] = {
+		[BOUNCE_NONE] = "This is no report of a mail system.",
+		[BOUNCE_AUTO_REPLY] = "This is an automatic answer. It says "
+		    "nothing about delivery.",
+		[BOUNCE_RECEIPT] = "This tells that a message was read, or "
+		    "was not. It is no report about delivery.",
+		[BOUNCE_FEEDBACK] = "This tells that a message was taken for "
+		    "spam or a forgery. It is no report about delivery.",
+	};
+
+	if (kinds[b->kind] != NULL)
+		return (kinds[b->kind]);
+	switch (b->outcome) {
+	case BOUNCE_LOST:
 		return ("The report is final: this message was given up.");
-	if (strcasecmp(action, "delayed") == 0)
+	case BOUNCE_DELAYED:
 		return ("The report is a warning: the message is still being "
 		    "tried; do not send it again.");
-	if (strcasecmp(action, "delivered") == 0 ||
-	    strcasecmp(action, "relayed") == 0 ||
-	    strcasecmp(action, "expanded") == 0)
-		return ("The report says that the message was passed on.");
-	return ("");
+	case BOUNCE_DELIVERED:
+		return ("The report says that the message was delivered.");
+	case BOUNCE_IGNORE:
+	case BOUNCE_OUTCOMES:
+		break;
+	}
+	return ("The report says neither that the message was delivered nor "
+	    "that it was lost.");
 }
 
-bool
+/* For whom it was, who refused it and what the report has in its fields. */
+static void
+print_report(char *buf, size_t size, const struct bounce *b)
+{
+	char	text[DSN_ADDRESS * 2 + 64] = "";
+
+	paragraph(buf, size, "Report", report_says(b));
+	text_append(text, sizeof text, b->original_recipient[0] != '\0' ?
+	    b->original_recipient : b->final_recipient);
+	if (b->recipients > 1)
+		text_appendf(text, sizeof text, ", one of %u", b->recipients);
+	paragraph(buf, size, "For", text);
+	paragraph(buf, size, "System", bounce_system(b));
+	text[0] = '\0';
+	if (b->kind == BOUNCE_DSN)
+		text_appendf(text, sizeof text, "action %s, status %s",
+		    b->action[0] != '\0' ? b->action : "not given",
+		    b->status[0] != '\0' ? b->status : "not given");
+	paragraph(buf, size, "Fields", text);
+}
+
+/* What the refusal means: as of any reply, but the class is the report's. */
+static void
+print_cause(char *buf, size_t size, const struct bounce *b)
+{
+	if (b->outcome != BOUNCE_LOST && b->outcome != BOUNCE_DELAYED)
+		return;
+	print_all(buf + strlen(buf), size - strlen(buf), STAGE_NONE,
+	    &b->reply, (struct meaning){ b->class, b->verdict });
+}
+
+void
 explain_message(const char *message, size_t len, bool tsv, FILE *f)
 {
-	char		reply[REPLY_TEXT + 32], action[EXPLAIN_ACTION];
-	char		text[EXPLAIN_TEXT] = "";
-	struct reply	r;
+	static const char	none[] = "(none)";
+	struct bounce		b;
+	char			text[EXPLAIN_TEXT] = "";
 
-	if (!explain_find(message, len, reply, sizeof reply, action))
-		return (false);
-	reply_parse(&r, reply, strlen(reply));
+	bounce_read(message, len, "", &b);
 	if (tsv) {
-		print_line(STAGE_NONE, &r, text, sizeof text);
-		fprintf(f, "%s\n", text);
-		return (true);
+		fprintf(f, "%s\t%s\t%s\t%s\n",
+		    b.action[0] != '\0' ? b.action : none,
+		    b.status[0] != '\0' ? b.status : none,
+		    class_name(b.class), bounce_outcome_name(b.outcome));
+		return;
 	}
-	paragraph(text, sizeof text, "Report", report_says(action));
+	print_report(text, sizeof text, &b);
+	print_cause(text, sizeof text, &b);
 	fputs(text, f);
-	print_all(text, sizeof text, STAGE_NONE, &r);
-	fputs(text, f);
-	return (true);
 }

@@ -18,8 +18,6 @@
 #define EXPLAIN_LINE	256
 /* Enough for one explain_text(). */
 #define EXPLAIN_TEXT	8192
-/* Bytes of a message that are looked at. */
-#define EXPLAIN_MESSAGE	(1024 * 1024)
 
 /*
  * One line of explain --tsv: in[0..len) is "stage<TAB>reply" without its
@@ -43,17 +41,11 @@ bool	 explain_text(enum stage, const char *reply, char *buf, size_t size);
 void	 explain_print(enum stage, const char *reply, FILE *);
 
 /*
- * The reply that a bounce mail is about: Diagnostic-Code and Status of the
- * first recipient that did not get it (RFC 3464), else the first reply in
- * the body's text.  action_r gets the Action field ("failed", "delayed") or
- * "".  A quick look, not a parser: encoded parts are not opened.  False if
- * nothing was found.
+ * What a mail reports about another one (mailboxes/bounce.h), for people or,
+ * with tsv, as one line "action<TAB>status<TAB>class<TAB>outcome", "(none)"
+ * for a field that the report does not have.  The outcome is lost, delayed,
+ * delivered or ignore; any other mail is ignore.  Any bytes will do.
  */
-#define EXPLAIN_ACTION	16
-bool	 explain_find(const char *message, size_t len, char *reply_r,
-	    size_t size, char action_r[static EXPLAIN_ACTION]);
-
-/* Finds and prints; tsv: as one line of explain_tsv_line().  As above. */
-bool	 explain_message(const char *message, size_t len, bool tsv, FILE *);
+void	 explain_message(const char *message, size_t len, bool tsv, FILE *);
 
 #endif

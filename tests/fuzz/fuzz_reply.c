@@ -50,8 +50,7 @@ check_reply(enum stage stage, const char *bytes, size_t len)
 static void
 check_explain(enum stage stage, const char *bytes, size_t len)
 {
-	char	line[EXPLAIN_LINE], text[EXPLAIN_TEXT], reply[REPLY_TEXT];
-	char	action[EXPLAIN_ACTION], *string;
+	char	line[EXPLAIN_LINE], text[EXPLAIN_TEXT], *string;
 	size_t	n, tabs = 0;
 
 	n = explain_tsv_line(bytes, len, line, sizeof line);
@@ -66,7 +65,6 @@ check_explain(enum stage stage, const char *bytes, size_t len)
 	memcpy(string, bytes, len);
 	CHECK(explain_text(stage, string, text, sizeof text));
 	free(string);
-	(void)explain_find(bytes, len, reply, sizeof reply, action);
 }
 
 int
