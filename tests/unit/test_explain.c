@@ -274,7 +274,7 @@ the_command_explains_words_and_lines(void **state)
 	assert_non_null(strstr(text, "accepted"));
 	assert_int_equal(run(ARGV(ARG("--tsv")),
 	    "-\t452 4.3.1 x\n\n-\t550 5.1.1 y", text, sizeof text), 0);
-	assert_string_equal(text, "failed\t4.3.1\tsystem-full\tlost\n");
+	assert_memory_equal(text, "system-full\ttemporary\t452\t4.3.1\t", 32);
 	assert_non_null(strstr(text, "\nother\ttemporary\t-\t-\t"));
 	assert_non_null(strstr(text, 
 	    "\nno-such-user\tpermanent\t550\t5.1.1\t"));
