@@ -95,6 +95,7 @@ struct domain_run {
 struct breaker {
 	char			*name;		/* owned; "server user" */
 	unsigned		 refused;
+	bool			 proven;	/* the last login was taken */
 	int64_t			 until_ms;
 	struct breaker		*next;
 };
@@ -171,7 +172,8 @@ void	 probe_run_due(struct engine *, struct probe_run *);
 void	 probe_run_retry_now(struct engine *, struct probe_run *);
 void	 probe_run_finish(struct engine *, struct probe_run *, enum probe_end,
 	    const char *note);
-void	 probe_run_arrived(struct engine *, struct probe_run *,
+/* False: the mail is to stay until the probe's outcome is known. */
+bool	 probe_run_arrived(struct engine *, struct probe_run *,
 	    const struct frame_arrival *);
 void	 probe_take_arrival(struct probe *, const struct frame_arrival *,
 	    int64_t poll_ms);
@@ -193,5 +195,7 @@ struct mailbox_run *mailbox_run_named(struct engine *, const char *name);
 int64_t	 mailbox_run_looked_ms(const struct engine *,
 	    const struct mailbox_run *);
 void	 engine_expect(struct engine *, const struct probe_run *);
+void	 engine_clean(struct engine *, const struct mailbox_run *,
+	    const struct frame_arrival *);
 
 #endif

@@ -98,16 +98,14 @@ engine_mailbox_lost(struct engine *e, uint32_t id, const char *why,
 		set_state(e, m, false, CLASS_BLIND, why);
 }
 
-static void
-order_clean(struct engine *e, const struct mailbox_run *m,
+void
+engine_clean(struct engine *e, const struct mailbox_run *m,
     const struct frame_arrival *a)
 {
 	struct frame_clean	f = { .id = m->id,
 				    .uidvalidity = a->uidvalidity,
 				    .uid = a->uid };
 
-	if (!a->is_probe)
-		return;
 	text_copy(f.folder, sizeof f.folder, a->folder);
 	text_copy(f.token, sizeof f.token, a->token);
 	engine_order_clean(e, &f);
@@ -151,14 +149,19 @@ engine_arrival(struct engine *e, const struct frame_arrival *a, int64_t now_ms)
 	    m->mailbox->name) != TOKEN_OURS)
 		return;
 	fresh = store_arrival_put(e->store, m->mailbox->name, a);
-	if (fresh == 1 && a->is_probe) {
-		if ((pr = probe_run_find(e, a->token)) != NULL &&
-		    pr->mailbox == m)
-			probe_run_arrived(e, pr, a);
-		else if (pr == NULL)
-			arrived_after_all(e, m, a);
+	if (!a->is_probe)
+		return;
+	pr = probe_run_find(e, a->token);
+	if (pr != NULL && pr->mailbox == m) {
+		/* Not told of for the first time after a restart that came
+		 * before its outcome: the probe's state knows better. */
+		if (probe_run_arrived(e, pr, a))
+			engine_clean(e, m, a);
+		return;
 	}
-	order_clean(e, m, a);
+	if (pr == NULL && fresh == 1)
+		arrived_after_all(e, m, a);
+	engine_clean(e, m, a);
 }
 
 void

@@ -214,8 +214,10 @@ note_login(struct engine *e, const struct server *s, const struct outcome *o)
 	b = breaker_of(e, s);
 	if (o->stage > STAGE_AUTH || o->class != CLASS_AUTH) {
 		b->refused = 0;
+		b->proven = b->proven || o->stage > STAGE_AUTH;
 		return;
 	}
+	b->proven = false;
 	if (++b->refused < 2)
 		return;
 	b->refused = 0;
@@ -310,10 +312,21 @@ attempt(struct engine *e, struct probe_run *pr)
 	engine_save(e, pr);
 }
 
+/*
+ * One at a time while the system cannot be reached, and until a login has
+ * been taken: a wrong password would be refused as often as there are
+ * sessions.
+ */
 static unsigned
-limit_of(const struct system_run *s)
+limit_of(struct engine *e, const struct system_run *s,
+    const struct probe_run *next)
 {
-	return (s->unreachable ? 1 : s->limit);
+	const struct server	*server = next->route->route->server;
+
+	if (s->unreachable ||
+	    (server->user[0] != '\0' && !breaker_of(e, server)->proven))
+		return (1);
+	return (s->limit);
 }
 
 static void
@@ -322,8 +335,8 @@ dispatch(struct engine *e, struct system_run *s)
 	struct probe_run	*pr;
 	int64_t			 until_ms;
 
-	while (s->in_flight < limit_of(s) &&
-	    (pr = TAILQ_FIRST(&s->queue)) != NULL) {
+	while ((pr = TAILQ_FIRST(&s->queue)) != NULL &&
+	    s->in_flight < limit_of(e, s, pr)) {
 		if (e->in_flight >= e->config->senders) {
 			if (!s->starved)
 				TAILQ_INSERT_TAIL(&e->starved, s, in_starved);
@@ -680,17 +693,20 @@ probe_take_arrival(struct probe *p, const struct frame_arrival *a,
  * Its mail is there.  Judged now only if the fate of its attempt is known;
  * else the arrival waits in the probe's run.
  */
-void
+bool
 probe_run_arrived(struct engine *e, struct probe_run *pr,
     const struct frame_arrival *a)
 {
 	const struct route	*r = pr->route->route;
 
 	if (pr->job != 0) {
-		if (!pr->has_arrival)
-			pr->arrival = *a;
+		if (pr->has_arrival && pr->arrival.uid != a->uid) {
+			pr->p.duplicates++;
+			return (true);
+		}
+		pr->arrival = *a;
 		pr->has_arrival = true;
-		return;
+		return (false);
 	}
 	probe_take_arrival(&pr->p, a, pr->mailbox->mailbox->poll_ms);
 	if (pr->p.state == PROBE_WAITING)
@@ -698,6 +714,19 @@ probe_run_arrived(struct engine *e, struct probe_run *pr,
 		    "arrived-though-refused");
 	follow_delivered(e->follow, r, &pr->p, e->now_ms);
 	probe_run_finish(e, pr, end_of_arrival(pr, a), "");
+	return (true);
+}
+
+/* Its fate is known now: what came before that is judged. */
+static void
+judge_early_arrival(struct engine *e, struct probe_run *pr)
+{
+	struct mailbox_run	*m = pr->mailbox;
+	struct frame_arrival	 a = pr->arrival;
+
+	pr->has_arrival = false;
+	if (probe_run_arrived(e, pr, &a))
+		engine_clean(e, m, &a);
 }
 
 /* What the attempt says goes into the probe. */
@@ -783,10 +812,8 @@ apply(struct engine *e, struct probe_run *pr, const struct schedule_after *after
 	if (pr->p.state == PROBE_UNCERTAIN)
 		follow_gone(e->follow, pr->p.token, e->now_ms);
 	engine_news(e, &pr->p);
-	if (pr->has_arrival) {
-		pr->has_arrival = false;
-		probe_run_arrived(e, pr, &pr->arrival);
-	}
+	if (pr->has_arrival)
+		judge_early_arrival(e, pr);
 }
 
 /* Permanent refusals in a row; a restart must not make us rude again. */
