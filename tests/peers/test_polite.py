@@ -100,8 +100,8 @@ class Polite(Scripted):
 
     def test_two_refused_logins_are_all_and_a_restart_does_not_forget_it(self):
         server = self.smtp('login', WRONG, user='probe', insecure_auth=True, auth_pause='1h',
-                           password_file=self.monitor.secret('a wrong password'))
-        for number in range(3):
+                           password_file=self.monitor.secret('a wrong password'), concurrency=4)
+        for number in range(6):
             self.route('r%d' % number, 'login', retry=['300ms'], every='500ms')
         self.monitor.start()
         self.monitor.wait('two logins', lambda: len(server.commands('AUTH')) >= 2)
@@ -112,6 +112,16 @@ class Polite(Scripted):
         self.assertEqual(len(server.commands('AUTH')), 2)
         self.assertFalse(server.commands('MAIL'), 'nothing without a login')
         self.assertEqual(self.monitor.stop(), 0)
+
+    def test_a_password_that_is_taken_serves_all_sessions(self):
+        server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'], 'auth_users': {'probe': 'right'},
+                                     'mail': {'text': '250 2.1.0 Ok', 'delay': 0.5}},
+                           user='probe', insecure_auth=True, concurrency=3,
+                           password_file=self.monitor.secret('right'))
+        for number in range(6):
+            self.route('r%d' % number, 'login', every='500ms')
+        self.monitor.start()
+        self.monitor.wait('three at a time', lambda: server.at_once() == 3)
 
     def test_no_more_sessions_at_a_time_than_concurrency(self):
         server = self.smtp('slow', {'mail': {'text': '250 2.1.0 Ok', 'delay': 0.7}}, concurrency=3)
