@@ -7,6 +7,7 @@
 #include <sysexits.h>
 
 #include "build.h"
+#include "monitor/ctl_diagnose.h"
 #include "monitor/ctl_explain.h"
 #include "monitor/ctl_path.h"
 #include "monitor/mem.h"
@@ -40,7 +41,8 @@ static const struct command {
 	{ "explain", NULL, explain_main,
 	    "[--stage STAGE] REPLY... | --tsv | --message FILE [--tsv]",
 	    "what a mail server's reply means" },
-	{ "diagnose", NULL, NULL, "", "" },
+	{ "diagnose", ctl_diagnose, NULL, "SERVER|DOMAIN|ADDRESS",
+	    "connects to every MX and address, and says what it sees" },
 	{ "report", NULL, NULL, "", "" },
 	{ "test-alert", NULL, NULL, "", "" },
 };
@@ -77,7 +79,7 @@ with_daemon(const struct command *c, const char *config, const char *socket,
 {
 	char		*path = socket != NULL ? mem_strdup(socket) :
 			    ctl_path(config);
-	struct ctl	 ctl = { .socket = path };
+	struct ctl	 ctl = { .socket = path, .config = config };
 	int		 rc = c->ask(&ctl, argc, argv);
 
 	mem_free(path);

@@ -10,6 +10,7 @@
 
 struct ctl {
 	const char	*socket;	/* borrowed; the daemon's control socket */
+	const char	*config;	/* borrowed; the configuration's name */
 };
 
 /* The daemon refused: no such route, no such episode. */

@@ -426,7 +426,8 @@ lookup_mx(const char *domain, const char *resolver, int64_t deadline_boot_ms,
 	ares_channel			ares;
 
 	*out = (struct lookup_hosts){ 0 };
-	if (take_literal(domain, AF_UNSPEC, &literal) == 1)
+	if (take_literal(domain, AF_UNSPEC, &literal) == 1 ||
+	    take_localhost(domain, AF_UNSPEC, &literal))
 		a.status = ARES_ENODATA;	/* user@[192.0.2.1] */
 	else if ((ares = channel_get(resolver, &a.status)) != NULL) {
 		ares_query(ares, domain, ns_c_in, ns_t_mx, take_mx, &a);

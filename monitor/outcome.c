@@ -64,6 +64,7 @@ outcome_init(struct outcome *o)
 	memset(o, 0, sizeof *o);
 	for (size_t i = 0; i < STAGES; i++)
 		o->stage_ms[i] = -1;
+	o->certificate_days = OUTCOME_NO_CERTIFICATE;
 }
 
 const char *

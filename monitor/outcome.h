@@ -70,6 +70,9 @@ enum verdict {
 #define OUTCOME_TLS		128
 #define OUTCOME_QUEUE_ID	64
 #define OUTCOME_TRANSCRIPT	6144
+#define OUTCOME_GREETING	256
+#define OUTCOME_EXTENSIONS	256
+#define OUTCOME_NO_CERTIFICATE	INT32_MIN
 
 struct outcome {
 	enum stage		 stage;
@@ -89,6 +92,12 @@ struct outcome {
 	char			 earlier[OUTCOME_REPLY];
 	char			 tls[OUTCOME_TLS];	/* "TLSv1.3 verified", "none", ... */
 	char			 queue_id[OUTCOME_QUEUE_ID];
+	/* What the server says of itself; "" and 0 if it did not. */
+	char			 greeting[OUTCOME_GREETING];	/* with its code */
+	char			 extensions[OUTCOME_EXTENSIONS];	/* of EHLO, by space */
+	int64_t			 size_limit;	/* RFC 1870, bytes; 0: none told */
+	/* Whole days until its certificate ends, or OUTCOME_NO_CERTIFICATE. */
+	int32_t			 certificate_days;
 	struct stamp		 started;
 	struct stamp		 accepted;	/* 2yz to the dot came */
 	struct stamp		 finished;

@@ -90,21 +90,32 @@ next_word(const char **p, const char *end, size_t *len_r)
 	return (word);
 }
 
+/* A word more in a list of them; one that has no room is left out whole. */
+static void
+add_word(char *list, size_t size, const char *word, size_t len)
+{
+	char	clean[64];
+	size_t	have = strlen(list);
+
+	text_clean(clean, sizeof clean, word, len);
+	if (len == 0 || have + 1 + strlen(clean) >= size)
+		return;
+	if (have > 0)
+		text_append(list, size, " ");
+	text_append(list, size, clean);
+}
+
 static void
 read_auth(struct smtp_features *f, const char *p, const char *end)
 {
 	const char	*word;
-	char		 clean[64];
 	size_t		 len;
 
 	while (word = next_word(&p, end, &len), len > 0) {
 		for (size_t i = 0; i < NITEMS(mechanisms); i++)
 			if (word_is(word, len, mechanisms[i].name))
 				f->auth |= mechanisms[i].bit;
-		text_clean(clean, sizeof clean, word, len);
-		if (f->auth_names[0] != '\0')
-			text_append(f->auth_names, sizeof f->auth_names, " ");
-		text_append(f->auth_names, sizeof f->auth_names, clean);
+		add_word(f->auth_names, sizeof f->auth_names, word, len);
 	}
 }
 
@@ -132,6 +143,7 @@ read_keyword(struct smtp_features *f, const char *p, const char *end)
 	size_t		 len;
 
 	word = next_word(&p, end, &len);
+	add_word(f->extensions, sizeof f->extensions, word, len);
 	if (word_is(word, len, "STARTTLS"))
 		f->starttls = true;
 	else if (word_is(word, len, "DSN"))

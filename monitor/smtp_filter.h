@@ -47,6 +47,7 @@ enum smtp_auth {		/* bits */
 };
 
 #define SMTP_AUTH_NAMES	128
+#define SMTP_EXTENSIONS	256
 
 struct smtp_features {
 	bool		starttls;
@@ -56,6 +57,7 @@ struct smtp_features {
 	int64_t		size_limit;	/* bytes; 0: none told */
 	unsigned	auth;		/* bits of enum smtp_auth */
 	char		auth_names[SMTP_AUTH_NAMES];	/* as told, cleaned */
+	char		extensions[SMTP_EXTENSIONS];	/* keywords, by space */
 };
 
 /* Reads an EHLO reply; always fills *f. */

@@ -14,10 +14,14 @@ handshake(struct smtp_session *s)
 {
 	enum transport_verify	verify;
 
+	int			rc;
+
 	verify = s->job->tls == TLS_OPPORTUNISTIC ? TRANSPORT_OPPORTUNISTIC :
 	    TRANSPORT_VERIFY;
-	if (transport_starttls(s->server, s->host, s->job->ca_file, verify,
-	    smtp_step_deadline(s, s->job->timeout_ms)) != 0)
+	rc = transport_starttls(s->server, s->host, s->job->ca_file, verify,
+	    smtp_step_deadline(s, s->job->timeout_ms));
+	s->out->certificate_days = transport_certificate_days(s->server);
+	if (rc != 0)
 		return (-1);
 	text_copy(s->out->tls, sizeof s->out->tls, transport_tls(s->server));
 	smtp_note(s, "%s; its certificate ends in %d days", s->out->tls,
@@ -50,8 +54,11 @@ greeting(struct smtp_session *s)
 	struct reply	r;
 
 	smtp_stage(s, STAGE_GREETING);
-	if (smtp_hear(s, s->job->timeout_ms, &r, NULL, NULL) != 0 ||
-	    smtp_expect(s, &r, 2) != 0)
+	s->out->greeting[0] = '\0';
+	if (smtp_hear(s, s->job->timeout_ms, &r, NULL, NULL) != 0)
+		return (-1);
+	reply_print(&r, s->out->greeting, sizeof s->out->greeting);
+	if (smtp_expect(s, &r, 2) != 0)
 		return (-1);
 	s->greeted = true;
 	return (0);
@@ -122,6 +129,9 @@ ehlo(struct smtp_session *s, enum stage stage)
 	if (smtp_expect(s, &r, 2) != 0)
 		return (-1);
 	smtp_features_read(&s->features, raw, len);
+	text_copy(s->out->extensions, sizeof s->out->extensions,
+	    s->features.extensions);
+	s->out->size_limit = s->features.size_limit;
 	return (0);
 }
 

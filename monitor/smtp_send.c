@@ -10,8 +10,6 @@
 #include "monitor/smtp_session.h"
 #include "monitor/text.h"
 
-#define QUIT_MS		1000
-
 /* Before the session */
 
 /*
@@ -69,41 +67,17 @@ check_job(struct smtp_session *s)
 
 /* The session */
 
-static struct smtp_session *
-begin(const struct frame_job *job, smtp_gate gate, void *arg,
-    struct outcome *out)
-{
-	struct smtp_session	*s = mem_alloc(sizeof *s);
-
-	outcome_init(out);
-	out->started = clock_now();
-	s->job = job;
-	s->gate = gate;
-	s->gate_arg = arg;
-	s->out = out;
-	s->started_boot_ms = s->stage_boot_ms = out->started.boot_ms;
-	s->deadline_boot_ms = s->started_boot_ms + job->deadline_ms;
-	return (s);
-}
-
-static int
-check_done(struct smtp_session *s)
-{
-	s->over = true;
-	s->out->class = CLASS_ACCEPTED;
-	s->out->verdict = VERDICT_ACCEPTED;
-	return (0);
-}
-
 struct smtp_session *
 smtp_send(const struct frame_job *job, smtp_gate gate, void *arg,
     struct outcome *out)
 {
-	struct smtp_session	*s = begin(job, gate, arg, out);
+	struct smtp_session	*s = smtp_begin(job, out);
 
+	s->gate = gate;
+	s->gate_arg = arg;
 	if (check_job(s) == 0 && smtp_open(s) == 0) {
 		if (job->kind == JOB_CHECK)
-			check_done(s);
+			smtp_end_check(s);
 		else
 			smtp_pump(s);
 	}
@@ -113,21 +87,6 @@ smtp_send(const struct frame_job *job, smtp_gate gate, void *arg,
 }
 
 /* The farewell */
-
-/* QUIT goes out unless the kernel has no room for it. */
-static void
-say_quit(struct smtp_session *s)
-{
-	static const char	quit[] = "QUIT\r\n";
-
-	if (s->server == NULL || !s->greeted ||
-	    (s->out->stage == STAGE_DATA && s->out->code == 0) ||
-	    (s->out->stage == STAGE_DOT && !s->dot_sent))
-		transport_close(&s->server);
-	else if (transport_try_write(s->server, quit, sizeof quit - 1) !=
-	    (ptrdiff_t)sizeof quit - 1)
-		transport_close(&s->server);
-}
 
 /*
  * The library is told what became of its last command and, in advance, that
@@ -145,19 +104,6 @@ dismiss_library(struct smtp_session *s)
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A server that closes without its 221 has understood as well. */
-static void
-await_goodbye(struct smtp_session *s)
-{
-	char	bytes[512];
-
-	if (s->server == NULL)
-		return;
-	transport_arm(s->server, clock_boot_ms() + QUIT_MS, sizeof bytes);
-	(void)transport_read(s->server, bytes, sizeof bytes);
-	transport_close(&s->server);
-}
-
 bool
 smtp_close(struct smtp_session **sp)
 {
@@ -167,10 +113,10 @@ smtp_close(struct smtp_session **sp)
 	*sp = NULL;
 	if (s == NULL)
 		return (true);
-	say_quit(s);
+	smtp_say_quit(s);
 	dismiss_library(s);
 	ended = smtp_library_end(&s->library);
-	await_goodbye(s);
+	smtp_await_goodbye(s);
 	mem_free(s);
 	return (ended);
 }

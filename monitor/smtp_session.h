@@ -42,6 +42,18 @@ struct smtp_session {
 	char			 line[8192];	/* the library's command */
 };
 
+/* smtp_session.c: how it begins and how it ends. */
+
+/* The outcome is begun, too. */
+struct smtp_session	*smtp_begin(const struct frame_job *,
+			    struct outcome *);
+/* The server has shown what a check wants to see. */
+void	 smtp_end_check(struct smtp_session *);
+/* QUIT goes out unless the kernel has no room for it. */
+void	 smtp_say_quit(struct smtp_session *);
+/* Waits for its reply, for at most a second, and closes. */
+void	 smtp_await_goodbye(struct smtp_session *);
+
 /* smtp_wire.c: the dialogue with the server. */
 
 /* Ends the clock of the stage under way and starts that of the next. */

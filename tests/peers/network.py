@@ -80,7 +80,7 @@ class Namespace:
         """Does anybody, by the kernel's table?"""
         with open('/proc/%d/net/%s' % (self.holder.pid, protocol)) as table:
             rows = [line.split() for line in table.readlines()[1:]]
-        state = '0A' if protocol == 'tcp' else '07'
+        state = '07' if protocol == 'udp' else '0A'
         return any(row[1].endswith(':%04X' % port) and row[3] == state for row in rows)
 
 

@@ -60,7 +60,8 @@ class World(unittest.TestCase):
         namespace.start(['python3', os.path.join(KIT, kind + '_script.py'), '--host', host,
                          '--port', str(port), '--log', self.scratch.sub('log', name + '.log'),
                          *more], name)
-        wait_for('%s listens' % name, lambda: namespace.listens(port), within=10)
+        wait_for('%s listens' % name, lambda: namespace.listens(
+            port, 'tcp6' if ':' in host else 'tcp'), within=10)
 
     def mail(self, namespace, address):
         script = self.scratch.write(namespace.name + '.json', json.dumps(
@@ -188,6 +189,47 @@ class Domains(World):
         self.assertGreater(int(row['attempts']), 1)
         m.wait('we see again', lambda: not m.status()['episodes'])
         self.assertEqual(m.stop(), 0)
+
+
+class Diagnose(World):
+    """mailflowctl diagnose, of domains."""
+
+    def diagnose(self, what, status, *words):
+        m = self.monitor
+        m.section('server', 'world', mx='first')
+        m.mailbox('canary', IMAP, 'canary', 'secret')
+        m.route('far', 'world', 'canary', to='canary@mx2.far.test')
+        m.write()
+        done = self.monitor.ctl('diagnose', what)
+        self.assertEqual((done.returncode, done.stderr), (status, ''), done.stdout)
+        flat = ' '.join(done.stdout.split())
+        for word in words:
+            self.assertIn(word, flat)
+        return flat
+
+    def test_every_address_of_every_mail_host_is_looked_at(self):
+        self.script(self.mx1, 'smtp', 'fd77:1::2', 25, '--store', self.store)
+        for what in ('far.test', 'canary@far.test', 'alias.test'):
+            said = self.diagnose(what, 0, '2 mail hosts by MX', '10 mx1.far.test 10.77.1.2',
+                                 '10 mx1.far.test fd77:1::2', '20 mx2.far.test 10.77.2.2',
+                                 'All 3 addresses are fine')
+            self.assertLess(said.index('mx1.far.test'), said.index('mx2.far.test'))
+
+    def test_a_first_host_in_trouble_is_told_with_where_mail_goes_instead(self):
+        self.becomes(self.mx1, greeting='421 4.3.2 not now')
+        self.diagnose('far.test', 1, '421 4.3.2 not now', '1 of 3 addresses is fine',
+                      'passes over mx1.far.test and hands its mail to mx2.far.test')
+
+    def test_a_server_section_with_mx_means_the_domains_of_its_routes(self):
+        self.diagnose('world', 0, 'mx2.far.test has no MX', '10.77.2.2', 'The server is fine')
+
+    def test_domains_that_take_no_mail_and_those_that_are_not(self):
+        self.diagnose('null.test', 2, 'accepts no mail (null MX)', 'No server could be reached')
+        self.diagnose('nowhere.test', 2, 'does not exist')
+
+    def test_an_address_alone(self):
+        self.diagnose('10.77.2.2', 0, '10.77.2.2', 'The server is fine')
+        self.diagnose('10.77.2.9', 2, 'No server could be reached')
 
 
 if __name__ == '__main__':
