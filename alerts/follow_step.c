@@ -83,10 +83,35 @@ all_blind(const struct follow *f, const struct episode *e)
 	return (blind);
 }
 
+/*
+ * What is told when a time has passed has no session of its own: the last
+ * one that failed on a route of the episode since its trouble began.
+ */
+static void
+last_transcript(const struct follow *f, const struct episode *e, char *buf,
+    size_t size)
+{
+	const char	*at = e->routes, *name;
+	char		 route[PROBE_NAME];
+	int64_t		 at_ms;
+
+	buf[0] = '\0';
+	if (judge_scope(e->scope, &name) == SCOPE_MAILBOX ||
+	    e->origin != EPISODE_BY_ATTEMPT)
+		return;
+	while (words_next(&at, route, sizeof route)) {
+		if (store_transcript_get(f->store, route, &at_ms, buf,
+		    size) == 1 && at_ms >= e->first_miss_ms)
+			return;
+		buf[0] = '\0';
+	}
+}
+
 void
 followed_tell(struct follow *f, const struct episode *e, unsigned owes,
     const char *section, const char *transcript, int64_t now_ms)
 {
+	char		kept[OUTCOME_TRANSCRIPT];
 	struct telling	t = {
 		.config = f->config, .store = f->store, .e = e,
 		.transcript = transcript, .now_ms = now_ms,
@@ -95,6 +120,10 @@ followed_tell(struct follow *f, const struct episode *e, unsigned owes,
 
 	if (owes == 0)
 		return;
+	if (transcript[0] == '\0' && (owes & EPISODE_OWES_FAILING) != 0) {
+		last_transcript(f, e, kept, sizeof kept);
+		t.transcript = kept;
+	}
 	t.mailbox_blind = e->class != CLASS_BLIND && all_blind(f, e);
 	rc = section != NULL ? tell_section(&t, owes, section) :
 	    tell_all(&t, owes);

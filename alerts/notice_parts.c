@@ -434,12 +434,15 @@ part_end(struct draft *d)
 	    d->facts->instance);
 }
 
+/* Whole lines, and a word when there are more than a mail should have. */
 static void
 part_transcript(struct draft *d)
 {
-	const char	*line = d->facts->transcript;
-	char		 clean[512];
-	size_t		 n;
+	static const char	cut[] = "  | [cut; mailflowctl probes "
+				    "--transcript shows more]\n";
+	const char		*line = d->facts->transcript;
+	char			 clean[512];
+	size_t			 n;
 
 	if (line[0] == '\0')
 		return;
@@ -447,10 +450,14 @@ part_transcript(struct draft *d)
 	for (; line[0] != '\0'; line += n + (line[n] == '\n')) {
 		n = strcspn(line, "\n");
 		text_clean(clean, sizeof clean, line, n);
+		if (strlen(d->n->body) + strlen(clean) + sizeof cut + 8 >
+		    sizeof d->n->body) {
+			put(d, cut);
+			return;
+		}
 		put(d, "  | ");
 		put(d, clean);
-		if (!text_append(d->n->body, sizeof d->n->body, "\n"))
-			break;
+		put(d, "\n");
 	}
 }
 

@@ -418,6 +418,18 @@ store_transcript_put(struct store *s, const char *route, int64_t at_ms,
 }
 
 int
+store_transcript_get(struct store *s, const char *route, int64_t *at_ms_r,
+    char *buf, size_t size)
+{
+	(void)s;
+	(void)route;
+	(void)at_ms_r;
+	(void)buf;
+	(void)size;
+	return (0);
+}
+
+int
 store_arrival_put(struct store *s, const char *mailbox,
     const struct frame_arrival *f)
 {

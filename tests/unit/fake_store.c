@@ -353,6 +353,18 @@ store_delivery_each(struct store *s,
 	return (s->broken ? -1 : 0);
 }
 
+int
+store_transcript_get(struct store *s, const char *route, int64_t *at_ms_r,
+    char *buf, size_t size)
+{
+	(void)s;
+	(void)route;
+	(void)at_ms_r;
+	(void)buf;
+	(void)size;
+	return (0);
+}
+
 void
 csv_episode(struct csv *csv, const struct episode *e)
 {
