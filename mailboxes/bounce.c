@@ -224,17 +224,19 @@ find_tokens(struct bounce *b, struct mail *m)
 	}
 }
 
-/* The only address of a To field; false if there are none or several. */
-static bool
+/* The only address of a To field; untouched if there are none or several. */
+static void
 only_address(const struct header *h, char address[DSN_ADDRESS])
 {
-	char	value[VALUE_MAX], more[DSN_ADDRESS];
+	char	value[VALUE_MAX], only[DSN_ADDRESS], more[DSN_ADDRESS];
 	size_t	at = 0;
 
 	mime_value(h, value, sizeof value);
-	return (header_address(value, &at, address, DSN_ADDRESS) &&
-	    !header_address(value, &at, more, sizeof more) &&
-	    strchr(address, '@') != NULL);
+	if (!header_address(value, &at, only, sizeof only) ||
+	    header_address(value, &at, more, sizeof more) ||
+	    strchr(only, '@') == NULL)
+		return;
+	text_clean(address, DSN_ADDRESS, only, strlen(only));
 }
 
 /* The To field of the message returned in the text. */
@@ -275,8 +277,7 @@ find_ours(struct mail *m, const char *ours)
 	} else if (!find_to_in_text(m->plain, m->plain_len, &h)) {
 		return;
 	}
-	if (!only_address(&h, m->ours))
-		m->ours[0] = '\0';
+	only_address(&h, m->ours);
 }
 
 /* Reports with fields. */
@@ -296,30 +297,34 @@ static const struct action_row {
 	{ "undeliverable", "undeliverable", BOUNCE_IGNORE },
 };
 
-/*
- * The recipient that is asked about, else the first; a group that names only
- * us, the sender, is nobody's.
- */
-static bool
-choose(struct dsn *d, const char *ours, struct dsn_recipient *first,
-    unsigned *count)
+/* The recipient that is asked about, else the first. */
+struct choice {
+	const char		*ours;		/* borrowed */
+	struct dsn_recipient	*best;		/* owned */
+	struct dsn_recipient	*next;		/* owned: the one in hand */
+	bool			 found;		/* best is ours */
+};
+
+/* Chooses among the recipients in a text; takes its per-message fields. */
+static void
+choose(struct choice *c, struct bounce *b, const char *text, size_t len)
 {
-	struct dsn_recipient	*next = mem_alloc(sizeof *next);
-	bool			 found = false;
+	struct dsn	d;
+	bool		same;
 
-	*count = 0;
-	while (dsn_next(d, next)) {
-		bool	same = dsn_same_address(ours, next->original) ||
-			    dsn_same_address(ours, next->final);
-
-		if (*count == 0 || (same && !found))
-			*first = *next;
-		found = found || same;
-		if (*count < 1000000)
-			++*count;
+	dsn_open(&d, text, len);
+	while (dsn_next(&d, c->next)) {
+		same = dsn_same_address(c->ours, c->next->original) ||
+		    dsn_same_address(c->ours, c->next->final);
+		if (b->recipients++ == 0 || (same && !c->found))
+			*c->best = *c->next;
+		c->found = c->found || same;
 	}
-	mem_free(next);
-	return (*count > 0);
+	if (b->envid[0] == '\0')
+		text_copy(b->envid, sizeof b->envid, d.message.envid);
+	if (b->reporting_mta[0] == '\0')
+		text_copy(b->reporting_mta, sizeof b->reporting_mta,
+		    d.message.reporting_mta);
 }
 
 static bool
@@ -368,6 +373,8 @@ as_words(const struct mail *m, struct bounce_words *w)
 	    .failed = m->failed, .text = m->plain, .len = m->plain_len };
 	w->no_sender = strncmp(value_of(m, "Return-Path", value), "<>", 2) ==
 	    0;
+	value_of(m, "Auto-Submitted", value);
+	w->automatic = value[0] != '\0' && !begins(value, "no");
 	w->is_report = strcmp(m->parts[0].type, "multipart/report") == 0;
 }
 
@@ -438,34 +445,42 @@ take_recipient(struct bounce *b, const struct mail *m,
 	}
 }
 
-/* The part's header is read too: the empty line behind it may be missing. */
+/*
+ * The fields of one delivery-status; the part's header is read too, as the
+ * empty line behind it may be missing.
+ */
+static void
+choose_in_part(struct choice *c, struct bounce *b, struct mail *m,
+    const struct mime_part *p)
+{
+	if (p->encoding == MIME_AS_IS)
+		choose(c, b, p->head,
+		    (size_t)(p->body - p->head) + p->body_len);
+	else
+		choose(c, b, m->decoded,
+		    mime_body(p, m->decoded, m->len + 1));
+}
+
+/* Some write one delivery-status for each recipient, some into the text. */
 static bool
 read_fields(struct bounce *b, struct mail *m)
 {
-	struct dsn_recipient	*r;
-	struct dsn		 d;
-	size_t			 n;
-	bool			 any;
+	struct choice		 c = { .ours = m->ours };
+	const struct mime_part	*p;
 
-	if (m->status != NULL && m->status->encoding == MIME_AS_IS) {
-		n = (size_t)(m->status->body - m->status->head);
-		dsn_open(&d, m->status->head, n + m->status->body_len);
-	} else if (m->status != NULL) {
-		n = mime_body(m->status, m->decoded, m->len + 1);
-		dsn_open(&d, m->decoded, n);
-	} else {
-		dsn_open(&d, m->plain, bounce_returned(m->plain,
+	c.best = mem_alloc(sizeof *c.best);
+	c.next = mem_alloc(sizeof *c.next);
+	for (p = m->parts; p < m->parts + m->count; p++)
+		if (role_of(p) == ROLE_STATUS)
+			choose_in_part(&c, b, m, p);
+	if (m->status == NULL)
+		choose(&c, b, m->plain, bounce_returned(m->plain,
 		    m->plain_len));
-	}
-	r = mem_alloc(sizeof *r);
-	any = choose(&d, m->ours, r, &b->recipients);
-	text_copy(b->envid, sizeof b->envid, d.message.envid);
-	text_copy(b->reporting_mta, sizeof b->reporting_mta,
-	    d.message.reporting_mta);
-	if (any)
-		take_recipient(b, m, r);
-	mem_free(r);
-	return (any);
+	if (b->recipients > 0)
+		take_recipient(b, m, c.best);
+	mem_free(c.best);
+	mem_free(c.next);
+	return (b->recipients > 0);
 }
 
 /* Bounces in words. */
@@ -488,8 +503,10 @@ read_text(struct bounce *b, const struct mail *m, const struct bounce_words *w)
 	struct bounce_text	t;
 	bool			delay = bounce_is_delay(w);
 
-	bounce_text_read(w, m->ours, &t);
 	b->kind = BOUNCE_TEXT;
+	if (bounce_is_success(w))
+		return;
+	bounce_text_read(w, m->ours, &t);
 	b->outcome = delay ? BOUNCE_DELAYED : BOUNCE_LOST;
 	text_copy(b->action, sizeof b->action, delay ? "delayed" : "failed");
 	b->reply = t.reply;
@@ -524,19 +541,28 @@ is_answer(const char *subject)
 	return (false);
 }
 
+/* Away, and not a bounce that only quotes such a subject. */
+static bool
+is_away(const char *words)
+{
+	struct phrase_text	subject;
+
+	phrase_prepare(&subject, words);
+	return (phrase_match(&subject, away_subjects) &&
+	    !phrase_match(&subject, "deliver|fail|return|bounce"));
+}
+
 static bool
 is_auto_reply(const struct mail *m)
 {
 	static const char *const	fields[] = { "X-Autoreply",
 		"X-Autorespond", "X-Autoresponder", "X-Mail-Autoreply",
 		"X-Vacation" };
-	struct phrase_text		subject;
 	struct header			h;
 	char				value[VALUE_MAX];
 	size_t				i;
 
-	phrase_prepare(&subject, m->subject);
-	if (phrase_match(&subject, away_subjects))
+	if (is_away(m->subject))
 		return (true);
 	for (i = 0; i < NITEMS(fields); i++)
 		if (header_find(m->parts[0].head, m->parts[0].head_len,
@@ -561,11 +587,12 @@ decide(struct bounce *b, struct mail *m)
 	if (m->receipt || m->feedback) {
 		b->kind = m->receipt ? BOUNCE_RECEIPT : BOUNCE_FEEDBACK;
 	} else if (m->status != NULL && (w.is_report || from_system ||
-	    !is_answer(m->subject)) && read_fields(b, m)) {
+	    (bounce_has_signs(&w) && !is_answer(m->subject))) &&
+	    read_fields(b, m)) {
 		b->kind = BOUNCE_DSN;
 	} else if (!from_system && is_answer(m->subject)) {
 		b->kind = BOUNCE_NONE;
-	} else if (bounce_is_text(&w)) {
+	} else if (!is_away(m->subject) && bounce_is_text(&w)) {
 		if (dsn_sniff(m->plain, bounce_returned(m->plain,
 		    m->plain_len)) && read_fields(b, m))
 			b->kind = BOUNCE_DSN;

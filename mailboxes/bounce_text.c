@@ -93,6 +93,15 @@ static const char	delay_bodies[] =
     "could not send message for past|delivery delayed|"
     "noch nicht zugestellt|wird weiter versucht";
 
+static const char	success_subjects[] =
+    "success|delivered &!not&!un&!fail|delivery confirm|relayed";
+static const char	success_bodies[] =
+    "successfully delivered|successfully relayed|was delivered|"
+    "has been delivered|delivery is complete|been successfully";
+static const char	failure_words[] =
+    "fail|undeliver|un deliver|not be |not deliver|t be deliver|unable|"
+    "error|rejected|refused|reject|delay|warning|problem|denied";
+
 /* A phrase in a line that introduces the message sent back. */
 static const char *const copy_lines[] = { "copy of", "original message",
 	"original mail", "unsent message", "returned message",
@@ -122,6 +131,27 @@ prepare_opening(struct phrase_text *t, const struct bounce_words *w)
 }
 
 bool
+bounce_has_signs(const struct bounce_words *w)
+{
+	return (w->no_sender || w->automatic || w->is_report ||
+	    w->failed[0] != '\0' || w->from[0] == '\0' ||
+	    bounce_from_system(w->from));
+}
+
+bool
+bounce_is_success(const struct bounce_words *w)
+{
+	struct phrase_text	subject, body;
+
+	phrase_prepare(&subject, w->subject);
+	prepare_opening(&body, w);
+	return ((phrase_match(&subject, success_subjects) ||
+	    phrase_match(&body, success_bodies)) &&
+	    !phrase_match(&subject, failure_words) &&
+	    !phrase_match(&body, failure_words));
+}
+
+bool
 bounce_is_text(const struct bounce_words *w)
 {
 	struct phrase_text	subject, body;
@@ -133,7 +163,7 @@ bounce_is_text(const struct bounce_words *w)
 	    2 * phrase_match(&subject, bounce_subjects) +
 	    2 * phrase_match(&body, bounce_bodies) +
 	    3 * (w->failed[0] != '\0') + w->no_sender + 2 * w->is_report;
-	return (points >= 4);
+	return (points >= 4 && bounce_has_signs(w));
 }
 
 bool
@@ -618,10 +648,10 @@ find_recipient(const char *words, char recipient[DSN_ADDRESS])
 
 /* Who it was and for whom. */
 static void
-find_names(const struct bounce_words *w, size_t len,
+find_names(const struct bounce_words *w, size_t len, const char *ours,
     const struct complaint *best, struct bounce_text *out)
 {
-	char	*whole;
+	char	*whole, failed[DSN_ADDRESS];
 	size_t	 at = 0;
 
 	find_host(best->words, out->host);
@@ -631,8 +661,13 @@ find_names(const struct bounce_words *w, size_t len,
 		find_host(whole, out->host);
 		mem_free(whole);
 	}
-	if (!header_address(w->failed, &at, out->recipient,
-	    sizeof out->recipient))
+	if (ours[0] != '\0' && (strcasestr(w->failed, ours) != NULL ||
+	    strcasestr(best->words, ours) != NULL))
+		text_copy(out->recipient, sizeof out->recipient, ours);
+	else if (header_address(w->failed, &at, failed, sizeof failed))
+		text_clean(out->recipient, sizeof out->recipient, failed,
+		    strlen(failed));
+	else
 		find_recipient(best->words, out->recipient);
 }
 
@@ -655,7 +690,7 @@ bounce_text_read(const struct bounce_words *w, const char *ours,
 	if (s.best->weight == WEIGHT_NONE)
 		out->meaning = (struct meaning){ CLASS_OTHER,
 		    VERDICT_PERMANENT };
-	find_names(w, len, s.best, out);
+	find_names(w, len, ours, s.best, out);
 	mem_free(two);
 }
 

@@ -22,6 +22,7 @@ struct bounce_words {
 	const char	*text;		/* line ends LF; not terminated */
 	size_t		 len;
 	bool		 no_sender;	/* Return-Path: <> */
+	bool		 automatic;	/* Auto-Submitted, and not "no" */
 	bool		 is_report;	/* multipart/report */
 };
 
@@ -33,10 +34,16 @@ struct bounce_text {
 	char		 recipient[DSN_ADDRESS];	/* lower case, or "" */
 };
 
-/* Sent by a mail system, going by who it says it is. */
+/*
+ * Sent by a mail system, going by its name; by whatever else a person's mail
+ * does not have.
+ */
 bool	 bounce_from_system(const char *from);
+bool	 bounce_has_signs(const struct bounce_words *);
 /* Whether the mail is a bounce in words. */
 bool	 bounce_is_text(const struct bounce_words *);
+/* Whether it says that all went well. */
+bool	 bounce_is_success(const struct bounce_words *);
 /* Whether it says that delivery is still being tried. */
 bool	 bounce_is_delay(const struct bounce_words *);
 /* Where the returned message begins in the text; its length if nowhere. */

@@ -30,18 +30,28 @@ lower(char c)
 	return ((char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
 }
 
+static bool
+is_letter(char c)
+{
+	return (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
 /*
  * What follows the type ("rfc822;", "dns;", "smtp;") or the whole where there
- * is none.
+ * is none: "452 4.3.1 Full; try later".
  */
 static const char *
 untyped(const char *value)
 {
-	size_t	n = strspn(value, "abcdefghijklmnopqrstuvwxyz"
-		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/. \t");
+	const char	*p;
 
-	if (value[n] == ';')
-		value += n + 1;
+	value += strspn(value, " \t");
+	for (p = value; is_letter(*value) && (is_letter(*p) || is_digit(*p) ||
+	    (*p != '\0' && strchr("-_/.", *p) != NULL)); p++)
+		continue;
+	p += strspn(p, " \t");
+	if (*p == ';')
+		value = p + 1;
 	return (value + strspn(value, " \t"));
 }
 
@@ -111,8 +121,7 @@ take_action(struct target *t, const char *value)
 {
 	size_t	n = 0;
 
-	for (; (*value >= 'a' && *value <= 'z') || (*value >= 'A' &&
-	    *value <= 'Z') || *value == '-'; value++)
+	for (; is_letter(*value) || *value == '-'; value++)
 		if (n + 1 < DSN_WORD)
 			t->recipient->action[n++] = lower(*value);
 	t->recipient->action[n] = '\0';

@@ -186,6 +186,9 @@ diagnostic_and_status_are_weighed_together(void **state)
 		{ "4.2.1", "smtp; 220 mx.example.net 421 4.3.1 full", 421,
 		    "4.3.1", "system-full" },
 		{ "5.0.0", "X-Unix; 255", 0, "", "other" },
+		/* No type, but what looks like one to the hasty. */
+		{ "4.0.0", "452 4.3.1 full; try later", 452, "4.3.1",
+		    "system-full" },
 		{ "4.3.0", "lmtp; 451 4.3.0 x: No space left on device", 451,
 		    "4.3.0", "system-full" },
 	};
@@ -301,6 +304,19 @@ the_group_of_our_recipient_counts(void **state)
 	/* Several addresses in To say nothing. */
 	check(REPORT(THREE, "To: store2@example.net, x@example.net\n"),
 	    "failed 5.1.1 no-such-user lost");
+}
+
+static void
+a_report_may_have_one_part_for_each_recipient(void **state)
+{
+	(void)state;
+	read_for(REPORT(MESSAGE "Final-Recipient: rfc822; a@example.net\n"
+	    "Action: failed\nStatus: 5.1.1\n\n--b1\n"
+	    "Content-Type: message/delivery-status\n\n"
+	    BOX "Action: delayed\nStatus: 4.3.1\n", ""), "box@example.net");
+	assert_int_equal(b.recipients, 2);
+	assert_int_equal(b.outcome, BOUNCE_DELAYED);
+	assert_string_equal(bounce_system(&b), "relay.example.net");
 }
 
 static void
@@ -659,6 +675,20 @@ other_mails_report_nothing(void **state)
 		{ PERSON("Look") "Content-Type: multipart/mixed; boundary=o"
 		    "\n\n--o\nContent-Type: message/rfc822\n\n"
 		    REPORT(MESSAGE BOX FULL, "") "--o--\n", BOUNCE_NONE },
+		{ PERSON("Undelivered Mail Returned to Sender")
+		    "\nLook, it could not be delivered: 452 4.3.1 full\n",
+		    BOUNCE_NONE },
+		{ PERSON("Look") "Content-Type: multipart/mixed; boundary=b1"
+		    "\n\n--b1\nContent-Type: message/delivery-status\n\n"
+		    MESSAGE BOX FULL "--b1--\n", BOUNCE_NONE },
+		{ "Return-Path: <>\nFrom: postmaster@example.net\n"
+		    "Subject: Out of the office\n\nI could not deliver what "
+		    "I owe you, my mailbox is full (452 4.3.1)\n",
+		    BOUNCE_AUTO_REPLY },
+		{ "Return-Path: <>\nFrom: MAILER-DAEMON@example.net\n"
+		    "Subject: Successful Mail Delivery Report\n\nThis is the "
+		    "mail system. Your message was delivered to a@b.example\n",
+		    BOUNCE_TEXT },
 		{ PERSON("Out of office") "Auto-Submitted: auto-replied\n"
 		    "\nMy mailbox is full (452 4.3.1), back on 5.1.1.\n",
 		    BOUNCE_AUTO_REPLY },
@@ -795,6 +825,8 @@ main(void)
 		cmocka_unit_test(
 		    the_system_is_the_remote_one_else_the_reporter),
 		cmocka_unit_test(the_group_of_our_recipient_counts),
+		cmocka_unit_test(
+		    a_report_may_have_one_part_for_each_recipient),
 		cmocka_unit_test(groups_are_told_apart_without_empty_lines),
 		cmocka_unit_test(any_line_ends_will_do),
 		cmocka_unit_test(boundaries_are_found_however_they_are_named),
