@@ -5,6 +5,16 @@
 #define SPREAD_PER_ROUTE_MS	100
 #define SPREAD_MAX_MS		300000
 
+/* Half of it, and what steps of a millisecond leave over. */
+static int64_t
+half(struct steady *s, int64_t elapsed_ms)
+{
+	int64_t	walked_ms = (elapsed_ms + s->odd_ms) / 2;
+
+	s->odd_ms = (elapsed_ms + s->odd_ms) % 2;
+	return (walked_ms);
+}
+
 int64_t
 steady_step(struct steady *s, const struct stamp *at)
 {
@@ -17,7 +27,7 @@ steady_step(struct steady *s, const struct stamp *at)
 	else if (elapsed > 0)
 		/* Behind or equal: full speed up to a second, else half. */
 		s->now_ms += s->now_ms + elapsed - at->wall_ms < 1000 ?
-		    elapsed : elapsed - elapsed / 2;
+		    elapsed : half(s, elapsed);
 	s->boot_ms = at->boot_ms;
 	return (s->now_ms);
 }

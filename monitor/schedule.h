@@ -21,6 +21,7 @@
 struct steady {
 	int64_t	now_ms;			/* 0: not begun */
 	int64_t	boot_ms;		/* when that was */
+	int64_t	odd_ms;			/* half a millisecond not yet walked */
 };
 
 /* Moves the line to the moment of the stamp; returns the time on it. */
