@@ -2,6 +2,8 @@
 """Passwords that are refused: two tries, then a pause, for accounts are
 locked by less; and it is the monitor that is blind, not the mail that is lost."""
 import base64
+import os
+import signal
 import time
 
 from harness import Case, main
@@ -28,9 +30,23 @@ class Login(Case):
         m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
         m.start()
         m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
-        m.stop()
+        m.wait('the monitor knows', lambda: m.status()['mailboxes'][0]['retry_at'])
+        self.assertEqual(m.stop(), 0)
         m.restart()
         time.sleep(4)
+        self.assertEqual(self.refused('canary@mail.test'), 2)
+
+    def test_the_pause_outlives_the_watcher(self):
+        m = self.usual(every='1s')
+        m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
+        m.start()
+        m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
+        m.wait('the monitor knows', lambda: m.status()['mailboxes'][0]['retry_at'])
+        first, = m.workers('mailflow-watcher')
+        os.kill(first, signal.SIGKILL)
+        m.wait('another watcher runs', lambda: [
+            pid for pid in m.workers('mailflow-watcher') if pid != first])
+        time.sleep(3)
         self.assertEqual(self.refused('canary@mail.test'), 2)
 
     def test_after_the_pause_the_mended_password_works(self):
