@@ -24,7 +24,8 @@ static const char	system_names[] =
     "=delivery subsystem|=system administrator|=mail administrator|"
     "=mailadmin|=mail system|=mailsystem|=mail-system|=mail server|"
     "=mailserver|=postoffice|=post office|=mail router|=bounce|"
-    "=mail transfer|=email delivery|=internet mail|=daemon@|=<>|"
+    "=mail transfer|=mail service|=mail_service|=antivirus|=interscan|"
+    "=email delivery|=internet mail|=daemon@|=<>|"
     "=microsoft exchange|=exchange@|=delivery notification|=delivery agent";
 
 static const char	bounce_subjects[] =
@@ -172,7 +173,8 @@ bounce_is_delay(const struct bounce_words *w)
 	struct phrase_text	subject, body;
 
 	phrase_prepare(&subject, w->subject);
-	if (phrase_match(&subject, "fail|undeliver|returned to sender"))
+	if (phrase_match(&subject,
+	    "fail|undeliver|returned to sender|unknown"))
 		return (false);
 	if (phrase_match(&subject, delay_subjects))
 		return (true);

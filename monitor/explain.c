@@ -164,11 +164,16 @@ note(const struct reply *r)
 	return ("");
 }
 
+/* A temporary refusal that a report made final: the retries are over. */
+static const char	over[] = "It was retried until its time was over, and "
+    "will not be any more: this message does not arrive.";
+
 static bool
 print_all(char *buf, size_t size, enum stage stage, const struct reply *r,
-    struct meaning m)
+    struct meaning m, bool given_up)
 {
-	bool	fits;
+	enum verdict	fate = given_up ? VERDICT_PERMANENT : m.verdict;
+	bool		fits;
 
 	buf[0] = '\0';
 	fits = print_reply(buf, size, r);
@@ -178,10 +183,9 @@ print_all(char *buf, size_t size, enum stage stage, const struct reply *r,
 	fits = paragraph(buf, size, "Note", note(r)) && fits;
 	fits = paragraph(buf, size, "Means",
 	    reason_meaning(m.class, m.verdict, r->enhanced)) && fits;
-	fits = paragraph(buf, size, "Then", reason_fate(m.class, m.verdict)) &&
-	    fits;
-	fits = paragraph(buf, size, "Do", reason_do(m.class, m.verdict)) &&
-	    fits;
+	fits = paragraph(buf, size, "Then", fate != m.verdict ? over :
+	    reason_fate(m.class, m.verdict)) && fits;
+	fits = paragraph(buf, size, "Do", reason_do(m.class, fate)) && fits;
 	fits = points(buf, size, "Check", reason_check(m.class, m.verdict)) &&
 	    fits;
 	return (points(buf, size, "Apart", m.verdict == VERDICT_ACCEPTED ?
@@ -196,7 +200,7 @@ explain_text(enum stage stage, const char *reply, char *buf, size_t size)
 	if (size == 0)
 		return (false);
 	read_reply(&r, reply, strlen(reply));
-	return (print_all(buf, size, stage, &r, classify(stage, &r)));
+	return (print_all(buf, size, stage, &r, classify(stage, &r), false));
 }
 
 void
@@ -269,7 +273,8 @@ print_cause(char *buf, size_t size, const struct bounce *b)
 	if (b->outcome != BOUNCE_LOST && b->outcome != BOUNCE_DELAYED)
 		return;
 	print_all(buf + strlen(buf), size - strlen(buf), STAGE_NONE,
-	    &b->reply, (struct meaning){ b->class, b->verdict });
+	    &b->reply, (struct meaning){ b->class, b->verdict },
+	    b->outcome == BOUNCE_LOST);
 }
 
 void

@@ -321,6 +321,8 @@ the_command_reads_a_bounce(void **state)
 	assert_non_null(strstr(text, "this message was given up"));
 	assert_non_null(strstr(text, "system-full"));
 	assert_non_null(strstr(text, "relay.example.net"));
+	assert_non_null(strstr(text, "until its time was over"));
+	assert_non_null(strstr(text, "Send the message again"));
 	assert_non_null(strstr(text, "action failed, status 4.3.1"));
 	assert_int_equal(run(ARGV(ARG("--message"), ARG(name), ARG("--tsv")),
 	    "", text, sizeof text), 0);
