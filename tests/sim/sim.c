@@ -225,12 +225,27 @@ of_duplicates(struct world *w, const char *route)
 	return (n);
 }
 
+struct pending {
+	const char	*route;
+	unsigned	 n;
+};
+
+static void
+add_pending(void *arg, const struct route_view *v)
+{
+	struct pending	*p = arg;
+
+	if (strcmp(v->route->name, p->route) == 0)
+		p->n += v->pending;
+}
+
 static unsigned
 of_pending(struct world *w, const char *route)
 {
-	struct route_view	v;
+	struct pending	p = { route, 0 };
 
-	return (engine_route(world_engine(w), route, &v) ? v.pending : 0);
+	engine_routes(world_engine(w), add_pending, &p);
+	return (p.n);
 }
 
 static unsigned
