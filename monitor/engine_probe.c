@@ -675,13 +675,37 @@ end_of_arrival(const struct probe_run *pr, const struct frame_arrival *a)
 	    PROBE_END_DELIVERED);
 }
 
+/*
+ * INTERNALDATE has whole seconds, so a mail may seem to have come just
+ * before it was sent; if it seems to by more, the clock is wrong that made
+ * it, and only when it was seen is known.
+ */
+static const char *
+bound_arrival(struct probe *p, const struct frame_arrival *a,
+    const char *note)
+{
+	const struct stamp	*sent = p->accepted.wall_ms != 0 ?
+				    &p->accepted : &p->first_attempt;
+
+	if (strcmp(note, "internaldate") != 0 ||
+	    p->arrived.wall_ms >= sent->wall_ms)
+		return (note);
+	if (sent->wall_ms - p->arrived.wall_ms < 1000)
+		p->arrived = *sent;
+	if (p->arrived.wall_ms >= p->first_attempt.wall_ms)
+		return (note);
+	p->arrived = a->seen;
+	return ("seen-after-gap");
+}
+
 /* What the watcher saw goes into the probe. */
 void
 probe_take_arrival(struct probe *p, const struct frame_arrival *a,
     int64_t poll_ms)
 {
-	latency_note(p->note, sizeof p->note,
-	    latency_arrived(a, poll_ms, &p->arrived));
+	const char	*note = latency_arrived(a, poll_ms, &p->arrived);
+
+	latency_note(p->note, sizeof p->note, bound_arrival(p, a, note));
 	text_copy(p->folder, sizeof p->folder, a->folder);
 	p->hops = a->hops;
 	text_copy(p->slowest_hop, sizeof p->slowest_hop, a->slowest_hop);

@@ -17,36 +17,40 @@ KIT = os.path.join(TOP, 'tests', 'kit')
 sys.path.insert(0, KIT)
 import imap_script      # noqa: E402
 import smtp_script      # noqa: E402
+from scripted import Scripted   # noqa: E402
 
 DELIVERED = 'delivered'
 
-# What must become of the first probe: an outcome of the latency CSV, or the
-# (stage, class, verdict) of its first session.
+FULL = ('mail', 'system-full', 'temporary', '452')
+
+# What must become of the first probe: delivered, or how its first session
+# ended (stage, class, verdict, code) and words of the reply; if DELIVERED
+# stands behind them, a later session succeeded.
 SMTP = {
-    'B068': DELIVERED, 'B069': DELIVERED, 'B071': DELIVERED, 'B073': DELIVERED,
-    'B074': DELIVERED,
-    'B078': ('greeting', 'congestion|network|other', 'temporary'),
-    'B081': DELIVERED, 'B082': DELIVERED,
-    'B083': None,                   # handled or an error, but soon
-    'B084': ('mail', 'system-full', 'temporary'),
-    'B086': DELIVERED,              # seen although the dot is not answered
-    'B091': DELIVERED,
-    'B092': ('dot', 'system-full', 'temporary'),
-    'B093': ('mail', 'system-full', 'temporary'),
-    'B094': ('mail', 'system-full', 'temporary'),
-    'B096': DELIVERED,
-    'B098': ('mail', '(?!system-full).*', 'temporary'),
-    'B099': DELIVERED,
-    'B101': ('rcpt', 'rate-limit|policy|congestion|greylisting|other', 'temporary'),
-    'B102': ('rcpt', 'no-such-user', 'temporary'),
-    'B104': ('rcpt', '(?!system-full|mailbox-full).*', 'temporary'),
-    'B105': ('mail', 'system-full', 'temporary'),
-    'B108': ('greeting', 'network', 'temporary'),
-    'B109': ('greeting', '.*', 'temporary'),
-    'B110': DELIVERED, 'B111': DELIVERED,
-    'B113': ('dot', '(?!system-full).*', 'temporary'),
-    'B134': ('rcpt', 'policy', 'permanent'),
-    'B139': DELIVERED, 'B140': DELIVERED,
+    'B068': [DELIVERED], 'B069': [DELIVERED], 'B071': [DELIVERED], 'B073': [DELIVERED],
+    'B074': [DELIVERED],
+    'B078': [('greeting', 'congestion', 'temporary', '421'), 'Service not available'],
+    'B081': [DELIVERED], 'B082': [DELIVERED], 'B083': [DELIVERED],
+    'B084': [FULL, 'Insufficient system storage'],
+    'B086': [DELIVERED],            # seen although the dot is not answered
+    'B091': [DELIVERED],
+    'B092': [('dot', 'system-full', 'temporary', '452'), 'Insufficient system storage'],
+    'B093': [FULL, 'Insufficient system storage / see https://status.example.org/'],
+    'B094': [FULL, 'Insufficient system storage'],
+    'B096': [FULL, 'Insufficient system storage', DELIVERED],
+    'B098': [('mail', 'other', 'temporary', '421'), 'Temporary Error'],
+    'B099': [('rcpt', 'greylisting', 'temporary', '422'), 'Greylisted', DELIVERED],
+    'B101': [('rcpt', 'rate-limit', 'temporary', '421'), 'temporarily deferred'],
+    'B102': [('rcpt', 'no-such-user', 'temporary', '450'), 'User unknown in virtual alias table'],
+    'B104': [('rcpt', 'other', 'temporary', '452'), 'Recipients belong to multiple regions'],
+    'B105': [FULL, 'Insufficient / system storage / try later'],
+    'B108': [('greeting', 'network', 'temporary', ''), 'before its greeting'],
+    'B109': [('greeting', 'other', 'temporary', ''), 'HTTP/1.1 400 Bad Request'],
+    'B110': [DELIVERED], 'B111': [DELIVERED],
+    'B113': [('dot', 'congestion', 'temporary', '425'), 'Insufficient system storage'],
+    'B134': [('rcpt', 'policy', 'permanent', '550'), 'he said "no, never"; then / tab here, comma / end'],
+    'B139': [FULL, 'Insufficient system storage', DELIVERED],
+    'B140': [FULL, 'Insufficient system storage', DELIVERED],
 }
 
 # Of IMAP scripts the probe must be seen, but for these: nothing may be lost.
@@ -94,23 +98,30 @@ class Replays(unittest.TestCase):
         m.route(name, name, name, to='box@example.org', every='1h', alerts='default',
                 late_after='5m', lost_after='10m')
 
-    def expect(self, route, expected):
+    def expect(self, route, *expected):
         m = self.monitor
         within = LATE.get(route[1:], 40)
-        if expected == DELIVERED:
+        if expected[0] != DELIVERED:
+            row = m.wait('a session of %s' % route, lambda: m.attempts(route), within=within)[0]
+            self.assertEqual(tuple(row[key] for key in ('stage', 'class', 'temporary', 'code')),
+                             expected[0], row)
+            self.assertEqual(row['reply'].count(expected[1]), 1, row)
+        if expected[-1] == DELIVERED:
             m.wait_delivered(route, within=within)
-            return
-        rows = m.wait('a session of %s' % route, lambda: m.attempts(route), within=within)
-        if expected is not None:
-            stage, klass, verdict = expected
-            self.assertEqual((rows[0]['stage'], rows[0]['temporary']), (stage, verdict), rows[0])
-            self.assertRegex(rows[0]['class'], '^(?:%s)$' % klass)
+
+    def test_smtp_every_script_has_its_expectation(self):
+        self.assertEqual(set(scripts('smtp')), set(SMTP))
 
     def test_z_the_monitor_is_well_after_all_that(self):
         m = self.monitor
         self.assertFalse(m.finished(outcome='lost'))
         probes = [row['probe'] for row in m.rows('latency')]
         self.assertEqual(len(probes), len(set(probes)), 'no probe is counted twice')
+        for name in SMTP:
+            sent = [m.attempts('S' + name, stage='dot', temporary=word)
+                    for word in ('success', 'uncertain')]
+            probe = [row['probe'] for rows in sent for row in rows]
+            self.assertEqual(len(probe), len(set(probe)), 'no probe of %s is sent twice' % name)
         for row in m.rows('latency'):
             if row['total_ms']:
                 self.assertTrue(0 <= float(row['total_ms']) < 120000, row)
@@ -118,7 +129,7 @@ class Replays(unittest.TestCase):
 
 
 def _smtp(name, expected):
-    return lambda self: self.expect('S' + name, expected)
+    return lambda self: self.expect('S' + name, *expected)
 
 
 def _imap(name):
@@ -140,6 +151,50 @@ for _name, _expected in SMTP.items():
     setattr(Replays, _words('smtp', _name), _smtp(_name, _expected))
 for _name in scripts('imap'):
     setattr(Replays, _words('imap', _name), _imap(_name))
+
+class Stories(Scripted):
+    """What the same scripts must come to in time, not just at once."""
+
+    def play(self, name, **settings):
+        """The script as the server of one route, and a relay for notices."""
+        self.server = self.smtp('mail', scripts('smtp')[name])
+        self.relay = self.smtp('relay')
+        self.monitor.alerts(to=['admin@example.org'], servers=['relay'], allow_probed=True,
+                            **{'fail_for': '0s', **settings})
+        self.route('r', 'mail', alerts='default', every='300ms', retry=['300ms'])
+        self.monitor.start()
+
+    def notices(self, word=''):
+        subjects = [smtp_script.header(data, 'Subject') for _, data in list(self.relay.messages)]
+        return [subject for subject in subjects if subject.startswith(word)]
+
+    def test_b078_the_very_first_failure_alerts(self):
+        self.play('B078', fail_after=1)
+        self.monitor.wait('the notice', lambda: self.notices('FAILING'), within=10)
+        self.assertEqual(self.monitor.stop(), 0)
+
+    def test_b096_flapping_is_no_alert_for_each_probe(self):
+        self.play('B096', settle='1m')
+        self.monitor.wait('it flapped a while', lambda: len(self.server.sessions) > 30)
+        self.assertEqual(len(self.notices()), 1, self.notices())
+        self.assertEqual(len(self.notices('FAILING')), 1)
+
+    def test_b139_without_a_problem_notice_no_recovery_notice(self):
+        self.play('B139', full_after=2)
+        self.monitor.wait_delivered('r', count=5)
+        self.assertEqual(self.notices(), [])
+
+    def test_b140_the_recovery_is_told_after_a_restart(self):
+        self.play('B140')
+        self.monitor.wait('the notice', lambda: self.notices('FAILING'))
+        began = self.monitor.status()['episodes'][0]['opened_at']
+        self.monitor.stop()
+        self.monitor.restart()
+        self.monitor.wait('both recoveries are told', lambda: len(self.notices()) >= 3)
+        self.assertEqual(len(self.notices()), 3, self.notices())
+        rows = self.monitor.wait('the episode is over', lambda: self.monitor.rows('episodes'))
+        self.assertEqual(rows[0]['opened_at'], began)
+
 
 if __name__ == '__main__':
     main()
