@@ -1,38 +1,14 @@
 #include "mailboxes/bounce.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "mailboxes/bounce_text.h"
-#include "mailboxes/header.h"
-#include "mailboxes/mime.h"
+#include "mailboxes/bounce_mail.h"
+#include "mailboxes/complaint.h"
 #include "monitor/classify.h"
 #include "monitor/mem.h"
 #include "monitor/phrase.h"
 #include "monitor/text.h"
-
-#define VALUE_MAX	1024
-
-/* The mail taken apart. */
-struct mail {
-	char			*text;		/* owned: line ends LF */
-	size_t			 len;
-	char			*decoded;	/* owned: the part in hand */
-	struct mime_part	 parts[MIME_PARTS];
-	size_t			 count;
-	const struct mime_part	*status;	/* delivery-status, or NULL */
-	const struct mime_part	*returned;	/* the message or its header */
-	const struct mime_part	*words;		/* text to read, or NULL */
-	char			*plain;		/* owned: those, decoded */
-	size_t			 plain_len;
-	char			 from[VALUE_MAX];
-	char			 subject[VALUE_MAX];
-	char			 failed[VALUE_MAX];
-	bool			 receipt, feedback;
-	bool			 inside;	/* plain has the fields */
-	char			 ours[DSN_ADDRESS];
-};
 
 static bool
 begins(const char *s, const char *with)
@@ -40,137 +16,7 @@ begins(const char *s, const char *with)
 	return (strncasecmp(s, with, strlen(with)) == 0);
 }
 
-/* Taking apart. */
-
-/* A field of the mail's header, decoded; "" if there is none. */
-static const char *
-value_of(const struct mail *m, const char *name, char value[VALUE_MAX])
-{
-	struct header	h;
-
-	value[0] = '\0';
-	if (header_find(m->parts[0].head, m->parts[0].head_len, name, &h))
-		mime_value(&h, value, VALUE_MAX);
-	return (value);
-}
-
-enum role { ROLE_NONE, ROLE_STATUS, ROLE_RETURNED, ROLE_RECEIPT,
-	ROLE_FEEDBACK, ROLE_WORDS, ROLE_HTML };
-
-/* By the beginning of the type; the first match counts. */
-static const struct role_row {
-	const char	*type;
-	enum role	 role;
-} roles[] = {
-	{ "message/delivery-status",		ROLE_STATUS },
-	{ "message/global-delivery-status",	ROLE_STATUS },
-	{ "message/disposition-notification",	ROLE_RECEIPT },
-	{ "message/global-disposition",		ROLE_RECEIPT },
-	{ "message/feedback-report",		ROLE_FEEDBACK },
-	{ "message/rfc822",			ROLE_RETURNED },
-	{ "message/global",			ROLE_RETURNED },
-	{ "message/partial",			ROLE_RETURNED },
-	{ "text/rfc822",			ROLE_RETURNED },
-	{ "message/",				ROLE_NONE },
-	{ "text/html",				ROLE_HTML },
-	{ "text",				ROLE_WORDS },
-};
-
-static enum role
-role_of(const struct mime_part *p)
-{
-	if (p->multipart)
-		return (ROLE_NONE);
-	for (size_t i = 0; i < NITEMS(roles); i++)
-		if (begins(p->type, roles[i].type))
-			return (roles[i].role);
-	return (p->depth == 0 || p->type[0] == '\0' ? ROLE_WORDS : ROLE_NONE);
-}
-
-static bool
-is_empty(const struct mime_part *p)
-{
-	for (size_t i = 0; i < p->body_len; i++)
-		if ((unsigned char)p->body[i] > ' ')
-			return (false);
-	return (true);
-}
-
-/* The first part of each role; what comes after the report is the mail that
- * was returned, not ours to read. */
-static void
-assign_roles(struct mail *m)
-{
-	const struct mime_part	*html = NULL, *p;
-
-	for (p = m->parts; p < m->parts + m->count; p++)
-		switch (role_of(p)) {
-		case ROLE_STATUS:
-			if (m->status == NULL)
-				m->status = p;
-			break;
-		case ROLE_RETURNED:
-			if (m->returned == NULL)
-				m->returned = p;
-			break;
-		case ROLE_RECEIPT:
-			m->receipt = true;
-			break;
-		case ROLE_FEEDBACK:
-			m->feedback = true;
-			break;
-		case ROLE_WORDS:
-			if (m->words == NULL && !is_empty(p))
-				m->words = p;
-			break;
-		case ROLE_HTML:
-			if (html == NULL)
-				html = p;
-			break;
-		case ROLE_NONE:
-			break;
-		}
-	if (m->words == NULL)
-		m->words = html;
-}
-
-static void
-read_words(struct mail *m)
-{
-	m->plain = mem_alloc(m->len + 1);
-	if (m->words == NULL)
-		return;
-	m->plain_len = mime_body(m->words, m->plain, m->len + 1);
-	if (begins(m->words->type, "text/html"))
-		m->plain_len = bounce_html(m->plain, m->plain, m->plain_len);
-}
-
-static void
-open_mail(struct mail *m, const char *bytes, size_t len)
-{
-	memset(m, 0, sizeof *m);
-	if (len > BOUNCE_INPUT)
-		len = BOUNCE_INPUT;
-	m->text = mem_alloc(len + 1);
-	m->decoded = mem_alloc(len + 1);
-	m->len = mime_lines(m->text, bytes, len);
-	m->count = mime_split(m->text, m->len, m->parts);
-	assign_roles(m);
-	read_words(m);
-	value_of(m, "From", m->from);
-	value_of(m, "Subject", m->subject);
-	value_of(m, "X-Failed-Recipients", m->failed);
-}
-
-static void
-close_mail(struct mail *m)
-{
-	mem_free(m->text);
-	mem_free(m->decoded);
-	mem_free(m->plain);
-}
-
-/* Tokens, and whom the returned message was for. */
+/* Tokens. */
 
 static void
 add_tokens(struct bounce *b, const char *text, size_t len)
@@ -194,7 +40,7 @@ static void
 add_header_tokens(struct bounce *b, const char *head, size_t len)
 {
 	struct header	h;
-	char		value[VALUE_MAX];
+	char		value[BOUNCE_VALUE];
 	size_t		at = 0;
 
 	while (header_next(head, len, &at, &h))
@@ -202,7 +48,7 @@ add_header_tokens(struct bounce *b, const char *head, size_t len)
 }
 
 static void
-find_tokens(struct bounce *b, struct mail *m)
+find_tokens(struct bounce *b, struct bounce_mail *m)
 {
 	const struct mime_part	*p;
 
@@ -222,62 +68,6 @@ find_tokens(struct bounce *b, struct mail *m)
 		add_tokens(b, m->decoded,
 		    mime_body(p, m->decoded, m->len + 1));
 	}
-}
-
-/* The only address of a To field; untouched if there are none or several. */
-static void
-only_address(const struct header *h, char address[DSN_ADDRESS])
-{
-	char	value[VALUE_MAX], only[DSN_ADDRESS], more[DSN_ADDRESS];
-	size_t	at = 0;
-
-	mime_value(h, value, sizeof value);
-	if (!header_address(value, &at, only, sizeof only) ||
-	    header_address(value, &at, more, sizeof more) ||
-	    strchr(only, '@') == NULL)
-		return;
-	text_clean(address, DSN_ADDRESS, only, strlen(only));
-}
-
-/* The To field of the message returned in the text. */
-static bool
-find_to_in_text(const char *text, size_t len, struct header *h)
-{
-	size_t		at = bounce_returned(text, len);
-	const char	*lf;
-
-	while (at < len) {
-		if (header_next(text, len, &at, h)) {
-			if (header_is(h, "To"))
-				return (true);
-			continue;
-		}
-		lf = at < len ? memchr(text + at, '\n', len - at) : NULL;
-		at = lf != NULL ? (size_t)(lf - text) + 1 : len;
-	}
-	return (false);
-}
-
-static void
-find_ours(struct mail *m, const char *ours)
-{
-	struct header	h;
-	size_t		n;
-
-	if (ours[0] != '\0') {
-		text_copy(m->ours, sizeof m->ours, ours);
-		return;
-	}
-	if (m->returned != NULL) {
-		n = mime_body(m->returned, m->decoded, m->len + 1);
-		if (n > MIME_HEADER)
-			n = MIME_HEADER;
-		if (!header_find(m->decoded, n, "To", &h))
-			return;
-	} else if (!find_to_in_text(m->plain, m->plain_len, &h)) {
-		return;
-	}
-	only_address(&h, m->ours);
 }
 
 /* Reports with fields. */
@@ -364,34 +154,20 @@ combine(struct reply *r, const struct dsn_recipient *d)
 		text_copy(r->enhanced, sizeof r->enhanced, d->status);
 }
 
-static void
-as_words(const struct mail *m, struct bounce_words *w)
-{
-	char	value[VALUE_MAX];
-
-	*w = (struct bounce_words){ .from = m->from, .subject = m->subject,
-	    .failed = m->failed, .text = m->plain, .len = m->plain_len };
-	w->no_sender = strncmp(value_of(m, "Return-Path", value), "<>", 2) ==
-	    0;
-	value_of(m, "Auto-Submitted", value);
-	w->automatic = value[0] != '\0' && !begins(value, "no");
-	w->is_report = strcmp(m->parts[0].type, "multipart/report") == 0;
-}
-
 /* Without a word for the action, the words of the mail tell. */
 static enum bounce_outcome
-outcome_without_action(const struct mail *m, const char *status)
+outcome_without_action(const struct bounce_mail *m, const char *status)
 {
 	struct bounce_words	w;
 
-	as_words(m, &w);
+	bounce_mail_words(m, &w);
 	if (status[0] == '2')
 		return (BOUNCE_IGNORE);
 	return (bounce_is_delay(&w) ? BOUNCE_DELAYED : BOUNCE_LOST);
 }
 
 static void
-take_action(struct bounce *b, const struct mail *m, const char *word)
+take_action(struct bounce *b, const struct bounce_mail *m, const char *word)
 {
 	for (size_t i = 0; i < NITEMS(actions); i++)
 		if (begins(word, actions[i].word)) {
@@ -406,13 +182,13 @@ take_action(struct bounce *b, const struct mail *m, const char *word)
 
 /* Where the fields do not say what it was, the words beside them may. */
 static void
-ask_words(struct bounce *b, const struct mail *m)
+ask_words(struct bounce *b, const struct bounce_mail *m)
 {
 	struct bounce_words	w;
-	struct bounce_text	t;
+	struct complaint	t;
 
-	as_words(m, &w);
-	bounce_text_read(&w, m->ours, &t);
+	bounce_mail_words(m, &w);
+	complaint_read(&w, m->ours, &t);
 	if (!t.spoken)
 		return;
 	b->reply = t.reply;
@@ -421,7 +197,7 @@ ask_words(struct bounce *b, const struct mail *m)
 }
 
 static void
-take_recipient(struct bounce *b, const struct mail *m,
+take_recipient(struct bounce *b, const struct bounce_mail *m,
     const struct dsn_recipient *r)
 {
 	struct meaning	meaning;
@@ -435,7 +211,7 @@ take_recipient(struct bounce *b, const struct mail *m,
 	combine(&b->reply, r);
 	b->class = CLASS_OTHER;
 	if (b->outcome == BOUNCE_LOST || b->outcome == BOUNCE_DELAYED) {
-		meaning = bounce_meaning(&b->reply);
+		meaning = complaint_meaning(&b->reply);
 		b->class = meaning.class;
 		b->verdict = meaning.verdict;
 		if (b->class == CLASS_OTHER && says_nothing(b->status))
@@ -450,7 +226,7 @@ take_recipient(struct bounce *b, const struct mail *m,
  * empty line behind it may be missing.
  */
 static void
-choose_in_part(struct choice *c, struct bounce *b, struct mail *m,
+choose_in_part(struct choice *c, struct bounce *b, struct bounce_mail *m,
     const struct mime_part *p)
 {
 	if (p->encoding == MIME_AS_IS)
@@ -463,7 +239,7 @@ choose_in_part(struct choice *c, struct bounce *b, struct mail *m,
 
 /* Some write one delivery-status for each recipient, some into the text. */
 static bool
-read_fields(struct bounce *b, struct mail *m)
+read_fields(struct bounce *b, struct bounce_mail *m)
 {
 	struct choice		 c = { .ours = m->ours };
 	const struct mime_part	*p;
@@ -471,7 +247,7 @@ read_fields(struct bounce *b, struct mail *m)
 	c.best = mem_alloc(sizeof *c.best);
 	c.next = mem_alloc(sizeof *c.next);
 	for (p = m->parts; p < m->parts + m->count; p++)
-		if (role_of(p) == ROLE_STATUS)
+		if (bounce_mail_role(p) == ROLE_STATUS)
 			choose_in_part(&c, b, m, p);
 	if (m->status == NULL)
 		choose(&c, b, m->plain, bounce_returned(m->plain,
@@ -498,15 +274,16 @@ domain_of(const char *from, char host[OUTCOME_HOST])
 }
 
 static void
-read_text(struct bounce *b, const struct mail *m, const struct bounce_words *w)
+read_text(struct bounce *b, const struct bounce_mail *m,
+    const struct bounce_words *w)
 {
-	struct bounce_text	t;
+	struct complaint	t;
 	bool			delay = bounce_is_delay(w);
 
 	b->kind = BOUNCE_TEXT;
 	if (bounce_is_success(w))
 		return;
-	bounce_text_read(w, m->ours, &t);
+	complaint_read(w, m->ours, &t);
 	b->outcome = delay ? BOUNCE_DELAYED : BOUNCE_LOST;
 	text_copy(b->action, sizeof b->action, delay ? "delayed" : "failed");
 	b->reply = t.reply;
@@ -553,13 +330,13 @@ is_away(const char *words)
 }
 
 static bool
-is_auto_reply(const struct mail *m)
+is_auto_reply(const struct bounce_mail *m)
 {
 	static const char *const	fields[] = { "X-Autoreply",
 		"X-Autorespond", "X-Autoresponder", "X-Mail-Autoreply",
 		"X-Vacation" };
 	struct header			h;
-	char				value[VALUE_MAX];
+	char				value[BOUNCE_VALUE];
 	size_t				i;
 
 	if (is_away(m->subject))
@@ -568,9 +345,9 @@ is_auto_reply(const struct mail *m)
 		if (header_find(m->parts[0].head, m->parts[0].head_len,
 		    fields[i], &h))
 			return (true);
-	if (begins(value_of(m, "Precedence", value), "auto"))
+	if (begins(bounce_mail_field(m, "Precedence", value), "auto"))
 		return (true);
-	return (begins(value_of(m, "Auto-Submitted", value), "auto-replied"));
+	return (begins(bounce_mail_field(m, "Auto-Submitted", value), "auto-replied"));
 }
 
 /*
@@ -578,12 +355,12 @@ is_auto_reply(const struct mail *m)
  * system speaks, and no person answers or passes them on.
  */
 static void
-decide(struct bounce *b, struct mail *m)
+decide(struct bounce *b, struct bounce_mail *m)
 {
 	struct bounce_words	w;
 	bool			from_system = bounce_from_system(m->from);
 
-	as_words(m, &w);
+	bounce_mail_words(m, &w);
 	if (m->receipt || m->feedback) {
 		b->kind = m->receipt ? BOUNCE_RECEIPT : BOUNCE_FEEDBACK;
 	} else if (m->status != NULL && (w.is_report || from_system ||
@@ -607,14 +384,14 @@ void
 bounce_read(const char *bytes, size_t len, const char *ours,
     struct bounce *out)
 {
-	struct mail	*m = mem_alloc(sizeof *m);
+	struct bounce_mail	*m = mem_alloc(sizeof *m);
 
 	*out = (struct bounce){ .kind = BOUNCE_NONE, .class = CLASS_OTHER };
-	open_mail(m, bytes, len);
-	find_ours(m, ours);
+	bounce_mail_open(m, bytes, len < BOUNCE_INPUT ? len : BOUNCE_INPUT,
+	    ours);
 	decide(out, m);
 	find_tokens(out, m);
-	close_mail(m);
+	bounce_mail_close(m);
 	mem_free(m);
 }
 

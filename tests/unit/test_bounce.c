@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "mailboxes/bounce.h"
-#include "mailboxes/bounce_text.h"
 #include "mailboxes/mime.h"
 #include "monitor/mem.h"
 
