@@ -7,6 +7,7 @@
 #include "alerts/tell.h"
 #include "alerts/words.h"
 #include "monitor/log.h"
+#include "monitor/reply.h"
 #include "monitor/text.h"
 
 /*
@@ -278,12 +279,19 @@ void
 followed_record(struct episode *e, enum stage stage, int code, const char *enhanced,
     const char *reply, const char *host)
 {
+	struct reply	said = { .code = code };
+
+	/* As people quote it, codes and all: the row and the notice of an
+	 * episode have no other place for the first ones. */
+	text_copy(said.enhanced, sizeof said.enhanced, enhanced);
+	text_copy(said.text, sizeof said.text, reply);
 	e->stage = stage;
 	e->code = code;
 	text_copy(e->enhanced, sizeof e->enhanced, enhanced);
-	text_copy(e->last_reply, sizeof e->last_reply, reply);
+	(void)reply_print(&said, e->last_reply, sizeof e->last_reply);
 	if (e->first_reply[0] == '\0')
-		text_copy(e->first_reply, sizeof e->first_reply, reply);
+		text_copy(e->first_reply, sizeof e->first_reply,
+		    e->last_reply);
 	if (host[0] != '\0')
 		text_copy(e->host, sizeof e->host, host);
 }
