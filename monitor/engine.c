@@ -194,6 +194,18 @@ take_mailboxes(struct engine *e, const struct config *c)
 	e->mailbox_count = n;
 }
 
+/* A due time further off than this is another clock's. */
+static int64_t
+longest_hold_ms(const struct route *r)
+{
+	int64_t	ms = r->resend_after_ms;
+
+	for (size_t i = 0; i < r->reject_backoff.count; i++)
+		if (r->reject_backoff.wait_ms[i] > ms)
+			ms = r->reject_backoff.wait_ms[i];
+	return (ms);
+}
+
 static struct route_run *
 route_run_new(struct engine *e, const struct route *r, unsigned routes)
 {
@@ -211,7 +223,7 @@ route_run_new(struct engine *e, const struct route *r, unsigned routes)
 	    routes, e->now_ms);
 	/* A hold after a permanent refusal may lie further off. */
 	if (stored_ms > run->due_ms && stored_ms - e->now_ms <=
-	    r->resend_after_ms)
+	    longest_hold_ms(r))
 		run->due_ms = stored_ms;
 	agenda_set(&e->agenda, &run->item.agenda, run->due_ms);
 	return (run);
@@ -397,6 +409,7 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	outbox_config(e->outbox, c);
 	drop_sentinels(e);
 	engine_release_held(e);
+	engine_dispatch_all(e);
 }
 
 /* Opening. */

@@ -187,6 +187,7 @@ void	 engine_fill_server(struct engine *, const struct server *,
 	    struct frame_job *);
 void	 engine_release_held(struct engine *);
 void	 engine_dispatch_starved(struct engine *);
+void	 engine_dispatch_all(struct engine *);
 void	 engine_save(struct engine *, const struct probe_run *);
 
 /* engine_mailbox.c: looks, arrivals, marks. */

@@ -377,6 +377,17 @@ engine_dispatch_starved(struct engine *e)
 	}
 }
 
+/* Places may have come free that nobody's end of a session speaks of. */
+void
+engine_dispatch_all(struct engine *e)
+{
+	struct system_run	*s;
+
+	for (s = e->systems; s != NULL; s = s->next)
+		dispatch(e, s);
+	engine_dispatch_starved(e);
+}
+
 static void
 enqueue(struct engine *e, struct probe_run *pr)
 {
