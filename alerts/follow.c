@@ -145,7 +145,8 @@ follow_each(const struct follow *f,
 }
 
 const struct episode *
-follow_covering(const struct follow *f, const struct route *r)
+follow_covering(const struct follow *f, const struct route *r,
+    const char *host)
 {
 	const struct followed	*fe;
 	const struct episode	*best = NULL;
@@ -153,8 +154,8 @@ follow_covering(const struct follow *f, const struct route *r)
 	TAILQ_FOREACH(fe, &f->episodes, entry)
 		if (episode_is_open(&fe->e) &&
 		    (best == NULL || followed_outranks(&fe->e, best)) &&
-		    (followed_covers(f, &fe->e, r) ||
-		    words_has(fe->e.routes, r->name)))
+		    (followed_covers(f, &fe->e, r, host) ||
+		    (host[0] == '\0' && words_has(fe->e.routes, r->name))))
 			best = &fe->e;
 	return (best);
 }

@@ -61,10 +61,11 @@ int64_t	 follow_next_ms(const struct follow *);
 
 /*
  * May this probe be tried now?  While an open episode covers its route only
- * the sentinel may; asking when there is none makes it the sentinel.
+ * the sentinel may; asking when there is none makes it the sentinel.  host is
+ * the MX host that it is meant for, or "".
  */
 bool	 follow_may_try(struct follow *, const struct route *,
-	    const char *token, int64_t now_ms);
+	    const char *host, const char *token, int64_t now_ms);
 
 /*
  * Only FAILING holds probes back, and only where our own attempts opened it;
@@ -87,9 +88,10 @@ void	 follow_confirming(struct follow *, int64_t episode,
 /* Every episode that is not quiet, oldest first. */
 void	 follow_each(const struct follow *,
 	    void (*)(void *arg, const struct episode *), void *arg);
-/* The open episode covering this route, or NULL; for status. */
+/* The open episode covering this route to this host, as above, or NULL; for
+ * status. */
 const struct episode *follow_covering(const struct follow *,
-	    const struct route *);
+	    const struct route *, const char *host);
 /* Stops reminders.  0, or -1 if there is no such open episode. */
 int	 follow_ack(struct follow *, int64_t episode, int64_t now_ms);
 /* Owes a test notice to an alerts section.  0, or -1 if there is none. */

@@ -90,7 +90,7 @@ bool		 followed_by_attempts(const struct episode *);
 
 /* follow_sentinel.c */
 bool		 followed_covers(const struct follow *, const struct episode *,
-		    const struct route *);
+		    const struct route *, const char *host);
 /* The wider, then the older has the say. */
 bool		 followed_outranks(const struct episode *,
 		    const struct episode *);

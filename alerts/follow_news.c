@@ -249,7 +249,8 @@ concerns(const struct episode *e, const struct route *r,
 	if (e->class == CLASS_BLIND)
 		return (false);
 	/* What a bounce named lies behind the system we speak to. */
-	if (e->origin != EPISODE_BY_ATTEMPT)
+	if (e->origin != EPISODE_BY_ATTEMPT &&
+	    (e->origin != EPISODE_BY_AGE || r->server->mx != MX_EACH))
 		return (words_has(e->routes, r->name));
 	return (judge_speaks(e->scope, r, p->host));
 }
@@ -318,7 +319,7 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 	struct followed		*fe;
 
 	follow_begin(f, now_ms);
-	judge_age(r, &j);
+	judge_age(r, p->host, &j);
 	fe = followed_find(f, &j, now_ms);
 	if (is_old_sign(&fe->e, p))
 		return;

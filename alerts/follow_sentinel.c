@@ -30,16 +30,21 @@ same_mx(const struct follow *f, const struct episode *e,
 	return (false);
 }
 
-/* Which MX host a probe will meet is not known before: the last one's do. */
+/*
+ * Where a probe goes to one MX host by its name, what speaks of that host
+ * counts.  Else which it will meet is not known before: the last one's do.
+ */
 bool
 followed_covers(const struct follow *f, const struct episode *e,
-    const struct route *r)
+    const struct route *r, const char *host)
 {
 	const char	*name;
 
 	if (judge_covers(e->scope, r))
 		return (true);
-	return (r->server->mx == MX_FIRST &&
+	if (host[0] != '\0')
+		return (judge_speaks(e->scope, r, host));
+	return (r->server->mx != MX_NONE &&
 	    judge_scope(e->scope, &name) == SCOPE_SYSTEM && same_mx(f, e, r));
 }
 
@@ -55,7 +60,7 @@ followed_outranks(const struct episode *a, const struct episode *b)
 
 /* The episode that says who may try on this route, or NULL. */
 static struct followed *
-holder(const struct follow *f, const struct route *r)
+holder(const struct follow *f, const struct route *r, const char *host)
 {
 	struct followed	*fe, *best = NULL;
 
@@ -63,7 +68,7 @@ holder(const struct follow *f, const struct route *r)
 		if (fe->e.state == EPISODE_FAILING &&
 		    followed_by_attempts(&fe->e) &&
 		    (best == NULL || followed_outranks(&fe->e, &best->e)) &&
-		    followed_covers(f, &fe->e, r))
+		    followed_covers(f, &fe->e, r, host))
 			best = fe;
 	return (best);
 }
@@ -89,10 +94,10 @@ followed_wants_probe(const struct follow *f, const struct episode *e)
 }
 
 bool
-follow_may_try(struct follow *f, const struct route *r, const char *token,
-    int64_t now_ms)
+follow_may_try(struct follow *f, const struct route *r, const char *host,
+    const char *token, int64_t now_ms)
 {
-	struct followed	*fe = holder(f, r);
+	struct followed	*fe = holder(f, r, host);
 
 	follow_begin(f, now_ms);
 	if (fe == NULL)

@@ -1,5 +1,6 @@
 #include "alerts/judge.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -142,6 +143,25 @@ scope_system(struct judgement *j, const struct route *r, const char *host)
 	    system[0] != '\0' ? system : judge_domain(r));
 }
 
+/*
+ * Where each MX host is probed for itself, even what one of them says about a
+ * person or a message is that host's word alone: "canary@far.example via
+ * mx1.far.example".
+ */
+static const char *
+via(const struct route *r, const char *name, const char *host,
+    char buf[static EPISODE_SCOPE])
+{
+	char	clean[OUTCOME_HOST];
+
+	if (r->server->mx != MX_EACH || host[0] == '\0')
+		return (name);
+	text_copy(clean, sizeof clean, host);
+	plain(clean);
+	snprintf(buf, EPISODE_SCOPE, "%s via %s", name, clean);
+	return (buf);
+}
+
 static bool
 in_grace(const struct route *r, const struct probe *p, int64_t now_ms)
 {
@@ -155,16 +175,18 @@ static void
 judge_miss(const struct route *r, const struct outcome *o,
     struct judgement *j)
 {
+	char	name[EPISODE_SCOPE];
+
 	j->event = EPISODE_EV_MISS;
 	j->class = o->class == CLASS_NONE || o->class == CLASS_ACCEPTED ||
 	    o->class == CLASS_BLIND ? CLASS_OTHER : o->class;
 	/* Before MAIL nothing was said about a message or a person. */
 	switch (o->stage < STAGE_MAIL ? SCOPE_SYSTEM : scope_of[j->class]) {
 	case SCOPE_RECIPIENT:
-		scope_set(j, SCOPE_RECIPIENT, r->to);
+		scope_set(j, SCOPE_RECIPIENT, via(r, r->to, o->host, name));
 		break;
 	case SCOPE_ROUTE:
-		scope_set(j, SCOPE_ROUTE, r->name);
+		scope_set(j, SCOPE_ROUTE, via(r, r->name, o->host, name));
 		break;
 	case SCOPE_SYSTEM:
 	case SCOPE_MONITOR:
@@ -193,13 +215,15 @@ judge_attempt(const struct route *r, const struct probe *p,
 }
 
 void
-judge_age(const struct route *r, struct judgement *j)
+judge_age(const struct route *r, const char *host, struct judgement *j)
 {
+	char	name[EPISODE_SCOPE];
+
 	memset(j, 0, sizeof *j);
 	j->event = EPISODE_EV_MISS;
 	j->class = CLASS_UNDELIVERED;
 	j->origin = EPISODE_BY_AGE;
-	scope_set(j, SCOPE_ROUTE, r->name);
+	scope_set(j, SCOPE_ROUTE, via(r, r->name, host, name));
 }
 
 void
@@ -278,6 +302,7 @@ judge_covers(const char *scope, const struct route *r)
 bool
 judge_speaks(const char *scope, const struct route *r, const char *host)
 {
+	char		 own[EPISODE_SCOPE];
 	const char	*name;
 
 	switch (judge_scope(scope, &name)) {
@@ -285,9 +310,11 @@ judge_speaks(const char *scope, const struct route *r, const char *host)
 		return (looks_up(scope, r) || same_scope(scope, SCOPE_SYSTEM,
 		    judge_system(r->server, host)));
 	case SCOPE_RECIPIENT:
-		return (same_scope(scope, SCOPE_RECIPIENT, r->to));
+		return (same_scope(scope, SCOPE_RECIPIENT,
+		    via(r, r->to, host, own)));
 	case SCOPE_ROUTE:
-		return (same_scope(scope, SCOPE_ROUTE, r->name));
+		return (same_scope(scope, SCOPE_ROUTE,
+		    via(r, r->name, host, own)));
 	case SCOPE_MONITOR:
 	case SCOPE_MAILBOX:
 	case SCOPES:

@@ -11,7 +11,9 @@
  * event of the episode table.  Pure.
  *
  * Scopes are words: "system HOST", "recipient ADDRESS", "route NAME",
- * "mailbox NAME", "monitor".  Hosts and addresses are in lower case.
+ * "mailbox NAME", "monitor".  Hosts and addresses are in lower case.  Where
+ * each MX host is probed for itself: "recipient ADDRESS via HOST" and "route
+ * NAME via HOST".
  */
 struct judgement {
 	char			 scope[EPISODE_SCOPE];	/* "" : nothing to move */
@@ -40,8 +42,10 @@ enum scope_kind {
 void	 judge_attempt(const struct route *, const struct probe *,
 	    const struct outcome *, int64_t now_ms, struct judgement *);
 
-/* A probe older than late_after since its 250: MISS for `undelivered`. */
-void	 judge_age(const struct route *, struct judgement *);
+/* A probe older than late_after since its 250, which came from host: MISS for
+ * `undelivered`. */
+void	 judge_age(const struct route *, const char *host,
+	    struct judgement *);
 
 /* Nothing can be reached at all. */
 void	 judge_offline(struct judgement *);

@@ -130,6 +130,7 @@ struct listing {
 	json_t		*array;
 	int64_t		 now_ms;
 	const char	*only;	/* borrowed: one name; NULL: all */
+	const char	*mailbox;	/* borrowed; of the last route */
 };
 
 static void
@@ -137,6 +138,7 @@ list_route(void *arg, const struct route_view *v)
 {
 	struct listing	*l = arg;
 
+	l->mailbox = v->route->mailbox->name;
 	json_array_append_new(l->array, control_json_route(v));
 }
 
@@ -171,14 +173,11 @@ static void
 list_routes(struct engine *e, const char *name, struct listing *routes,
     struct listing *mailboxes)
 {
-	struct route_view	v;
-
 	if (name[0] == '\0') {
 		engine_routes(e, list_route, routes);
 		engine_mailbox_views(e, list_mailbox, mailboxes);
-	} else if (engine_route(e, name, &v)) {
-		list_route(routes, &v);
-		mailboxes->only = v.route->mailbox->name;
+	} else if (engine_route(e, name, list_route, routes)) {
+		mailboxes->only = routes->mailbox;
 		engine_mailbox_views(e, list_mailbox, mailboxes);
 	}
 }

@@ -115,8 +115,9 @@ control_json_route(const struct route_view *v)
 	const struct route	*r = v->route;
 
 	return (checked(json_pack(
-	    "{so so so so so sI sI sI sb so so si so so so so sb}",
+	    "{so so so so so so sI sI sI sb so so si so so so so sb}",
 	    "route", control_json_text(r->name),
+	    "host", control_json_text(v->host),
 	    "server", control_json_text(r->server->name),
 	    "mailbox", control_json_text(r->mailbox->name),
 	    "from", control_json_text(r->from),

@@ -3,6 +3,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "alerts/judge.h"
 #include "monitor/engine_internal.h"
@@ -12,6 +13,7 @@
 #include "monitor/text.h"
 
 #define PRUNE_EVERY_MS	(60 * 60 * INT64_C(1000))
+#define HOST_HISTORY	32	/* probes in which to find a host's last */
 #define BREATH_MS	500	/* least pause before an overdue errand is
 				 * looked at again */
 
@@ -134,6 +136,16 @@ engine_find_route(struct engine *e, const char *name)
 	return (NULL);
 }
 
+struct route_run *
+engine_find_run(struct engine *e, const char *name, const char *host)
+{
+	for (struct route_run **r = e->routes; r != NULL && *r != NULL; r++)
+		if (strcmp((*r)->route->name, name) == 0 &&
+		    strcasecmp((*r)->host, host) == 0)
+			return (*r);
+	return (NULL);
+}
+
 static unsigned
 count(void *const *list)
 {
@@ -194,48 +206,84 @@ take_mailboxes(struct engine *e, const struct config *c)
 	e->mailbox_count = n;
 }
 
-/* A due time further off than this is another clock's. */
-static int64_t
-longest_hold_ms(const struct route *r)
+const char *
+route_run_key(const struct route_run *run, char buf[static RUN_KEY])
 {
-	int64_t	ms = r->resend_after_ms;
-
-	for (size_t i = 0; i < r->reject_backoff.count; i++)
-		if (r->reject_backoff.wait_ms[i] > ms)
-			ms = r->reject_backoff.wait_ms[i];
-	return (ms);
+	text_copy(buf, RUN_KEY, run->route->name);
+	if (run->host[0] != '\0')
+		text_appendf(buf, RUN_KEY, " %s", run->host);
+	return (buf);
 }
 
-static struct route_run *
-route_run_new(struct engine *e, const struct route *r, unsigned routes)
+void
+route_run_schedule(struct engine *e, struct route_run *run)
 {
-	struct route_run	*run = mem_alloc(sizeof *run);
-	int64_t			 stored_ms = 0, paused = 0, rejects = 0;
+	const struct route	*r = run->route;
+	char			 key[RUN_KEY];
+	int64_t			 stored_ms = 0;
 
-	run->item.kind = ITEM_ROUTE;
-	run->route = r;
-	(void)store_fact_get(e->store, "due", r->name, &stored_ms, NULL, 0);
-	(void)store_fact_get(e->store, "paused", r->name, &paused, NULL, 0);
-	(void)store_fact_get(e->store, "rejects", r->name, &rejects, NULL, 0);
-	run->paused = paused != 0;
-	run->rejects = (unsigned)rejects;
-	run->due_ms = schedule_first_ms(r->name, r->every_ms, stored_ms,
-	    routes, e->now_ms);
+	(void)store_fact_get(e->store, "due", route_run_key(run, key),
+	    &stored_ms, NULL, 0);
+	run->due_ms = schedule_first_ms(key, r->every_ms, stored_ms,
+	    count((void *const *)e->config->routes), e->now_ms);
 	/* A hold after a permanent refusal may lie further off. */
 	if (stored_ms > run->due_ms && stored_ms - e->now_ms <=
-	    longest_hold_ms(r))
+	    r->resend_after_ms)
 		run->due_ms = stored_ms;
 	agenda_set(&e->agenda, &run->item.agenda, run->due_ms);
-	return (run);
 }
 
+/* The newest comes first. */
 static void
 note_last(void *arg, const struct probe *p)
 {
 	struct route_run	*r = arg;
 
+	if (r->has_last || (r->host[0] != '\0' &&
+	    strcasecmp(r->host, p->host) != 0))
+		return;
 	r->last = *p;
 	r->has_last = true;
+}
+
+static struct route_run *
+route_run_new(struct engine *e, const struct route *r, const char *host)
+{
+	struct route_run	*run = mem_alloc(sizeof *run);
+	int64_t			 paused = 0, rejects = 0;
+	char			 key[RUN_KEY];
+
+	run->item.kind = ITEM_ROUTE;
+	run->route = r;
+	text_copy(run->host, sizeof run->host, host);
+	run->mailbox = mailbox_run_named(e, r->mailbox->name);
+	(void)store_fact_get(e->store, "paused", r->name, &paused, NULL, 0);
+	(void)store_fact_get(e->store, "rejects", route_run_key(run, key),
+	    &rejects, NULL, 0);
+	run->paused = paused != 0;
+	run->rejects = (unsigned)rejects;
+	(void)store_probe_history(e->store, r->name, 0,
+	    host[0] == '\0' ? 1 : HOST_HISTORY, note_last, run);
+	return (run);
+}
+
+/* Behind the other runs of its route. */
+struct route_run *
+engine_add_run(struct engine *e, const struct route *r, const char *host)
+{
+	struct route_run	*run = route_run_new(e, r, host);
+	unsigned		 n = count((void *const *)e->routes), at;
+
+	e->routes = mem_grow(e->routes, n + 2, sizeof *e->routes);
+	for (at = n; at > 0 && e->routes[at - 1]->route != r; at--)
+		continue;
+	if (at == 0)
+		at = n;
+	memmove(&e->routes[at + 1], &e->routes[at],
+	    (n - at + 1) * sizeof *e->routes);
+	e->routes[at] = run;
+	run->vanished = true;		/* until its domain says otherwise */
+	return (run);
 }
 
 /* A route that is to be probed more often does not wait out its old gap. */
@@ -246,31 +294,51 @@ change_route(struct engine *e, struct route_run *r, const struct route *is,
 	bool	sooner = is->every_ms < r->route->every_ms && r->rejects == 0;
 
 	r->route = is;
-	if (!sooner || r->due_ms - e->now_ms <= is->every_ms)
+	if (!sooner || r->vanished || r->due_ms - e->now_ms <= is->every_ms)
 		return;
 	r->due_ms = schedule_first_ms(is->name, is->every_ms, 0, routes,
 	    e->now_ms);
 	agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
 }
 
+/* The runs of its hosts that there were, behind its first. */
+static unsigned
+take_host_runs(struct engine *e, const struct route *r,
+    struct route_run **list)
+{
+	unsigned	n = 0;
+
+	for (struct route_run **x = e->routes; x != NULL && *x != NULL; x++)
+		if ((*x)->host[0] != '\0' &&
+		    strcmp((*x)->route->name, r->name) == 0)
+			list[n++] = *x;
+	return (n);
+}
+
 static void
 take_routes(struct engine *e, const struct config *c)
 {
-	unsigned		  n = count((void *const *)c->routes);
-	struct route_run	**list = mem_alloc((n + 1) * sizeof *list), *r;
+	unsigned		  n = count((void *const *)c->routes), k = 0;
+	unsigned		  had = e->routes != NULL ?
+				    count((void *const *)e->routes) : 0;
+	struct route_run	**list = mem_alloc((n + had + 1) *
+				    sizeof *list);
 
 	for (unsigned i = 0; i < n; i++) {
-		r = engine_find_route(e, c->routes[i]->name);
-		if (r == NULL) {
-			r = route_run_new(e, c->routes[i], n);
-			(void)store_probe_history(e->store, r->route->name, 0,
-			    1, note_last, r);
+		list[k] = engine_find_run(e, c->routes[i]->name, "");
+		if (list[k] == NULL) {
+			list[k] = route_run_new(e, c->routes[i], "");
+			route_run_schedule(e, list[k]);
 		}
-		list[i] = r;
-		r->mailbox = mailbox_run_named(e, c->routes[i]->mailbox->name);
+		k++;
+		k += take_host_runs(e, c->routes[i], &list[k]);
 	}
-	for (unsigned i = 0; i < n; i++)
-		change_route(e, list[i], c->routes[i], n);
+	for (unsigned i = 0; i < k; i++)
+		change_route(e, list[i], config_route(c,
+		    list[i]->route->name), n);
+	for (unsigned i = 0; i < k; i++)
+		list[i]->mailbox = mailbox_run_named(e,
+		    list[i]->route->mailbox->name);
 	mem_free(e->routes);
 	e->routes = list;
 }
@@ -314,13 +382,22 @@ all_probes(struct engine *e, struct probe_run ***list_r)
 	return (found_count);
 }
 
+/* A mail host's own run has no place where hosts have none. */
+static bool
+run_survives(const struct config *c, const struct route_run *run)
+{
+	const struct route	*r = config_route(c, run->route->name);
+
+	return (r != NULL &&
+	    (run->host[0] == '\0' || r->server->mx == MX_EACH));
+}
+
 static bool
 survives(const struct config *c, const struct probe_run *pr)
 {
 	const struct mailbox	*m = config_mailbox(c, pr->p.mailbox);
 
-	return (config_route(c, pr->p.route) != NULL && m != NULL &&
-	    is_watched(c, m));
+	return (run_survives(c, pr->route) && m != NULL && is_watched(c, m));
 }
 
 static void
@@ -342,7 +419,7 @@ static void
 drop_routes(struct engine *e, const struct config *c)
 {
 	for (struct route_run **r = e->routes; *r != NULL; r++)
-		if (config_route(c, (*r)->route->name) == NULL) {
+		if (!run_survives(c, *r)) {
 			agenda_clear(&e->agenda, &(*r)->item.agenda);
 			mem_free(*r);
 			*r = e->routes[count((void *const *)e->routes) - 1];
@@ -403,22 +480,35 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	drop_routes(e, c);
 	drop_mailboxes(e, c);
 	take_mailboxes(e, c);
-	take_routes(e, c);
 	e->config = c;
+	take_routes(e, c);
+	mx_take_config(e);
 	follow_config(e->follow, c);
 	outbox_config(e->outbox, c);
 	drop_sentinels(e);
 	engine_release_held(e);
-	engine_dispatch_all(e);
 }
 
 /* Opening. */
+
+/* Each goes on to the host that it was meant for. */
+static struct route_run *
+run_of(struct engine *e, const struct probe *p)
+{
+	struct route_run	*r = engine_find_route(e, p->route), *own;
+
+	if (r == NULL || r->route->server->mx != MX_EACH ||
+	    p->host[0] == '\0')
+		return (r);
+	own = engine_find_run(e, p->route, p->host);
+	return (own != NULL ? own : engine_add_run(e, r->route, p->host));
+}
 
 static void
 load_probe(void *arg, const struct probe *p)
 {
 	struct engine		*e = arg;
-	struct route_run	*r = engine_find_route(e, p->route);
+	struct route_run	*r = run_of(e, p);
 
 	if (r == NULL || mailbox_run_named(e, p->mailbox) == NULL)
 		end_orphan(e, p);
@@ -468,6 +558,7 @@ engine_open(const struct config *config, struct store *store, struct csv *csv,
 	take_routes(e, config);
 	if (store_probe_each(store, load_probe, e) != 0)
 		goto fail;
+	mx_take_config(e);
 	drop_sentinels(e);
 	return (e);
 fail:
@@ -524,6 +615,7 @@ engine_close(struct engine **ep)
 	for (uint32_t i = 0; i < e->mailbox_count; i++)
 		mem_free(e->mailboxes[i]);
 	mem_free(e->mailboxes);
+	mx_free(e);
 	free_lists(e);
 	agenda_free(&e->agenda);
 	outbox_close(&e->outbox);
@@ -537,6 +629,10 @@ engine_close(struct engine **ep)
 static void
 route_due(struct engine *e, struct route_run *r)
 {
+	if (mx_is_asked(e, r)) {	/* it may well be none of its */
+		agenda_set(&e->agenda, &r->item.agenda, e->now_ms + BREATH_MS);
+		return;
+	}
 	r->due_ms = schedule_next_ms(r->due_ms, r->route->every_ms, e->now_ms);
 	agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
 	route_run_start(e, r, false, 0);
@@ -552,7 +648,17 @@ item_due(struct engine *e, struct item *item)
 	case ITEM_PROBE:
 		probe_run_due(e, (struct probe_run *)item);
 		break;
+	case ITEM_MX:
+		mx_list_due(e, item);
+		break;
 	}
+}
+
+static bool
+run_covered(const char *scope, const struct route_run *run)
+{
+	return (judge_covers(scope, run->route) || (run->host[0] != '\0' &&
+	    judge_speaks(scope, run->route, run->host)));
 }
 
 /* The oldest kept probe of the scope that is not the sentinel itself. */
@@ -566,7 +672,7 @@ oldest_deferred(struct engine *e, const char *scope)
 
 		if (pr == NULL || pr->p.state != PROBE_WAITING ||
 		    pr->p.attempts == 0 || (*r)->paused ||
-		    !judge_covers(scope, (*r)->route))
+		    !run_covered(scope, *r))
 			continue;
 		if (best == NULL || pr->p.scheduled_ms < best->p.scheduled_ms)
 			best = pr;
@@ -578,15 +684,21 @@ oldest_deferred(struct engine *e, const char *scope)
 static struct route_run *
 free_route(struct engine *e, const char *scope, const char *name)
 {
-	struct route_run	*r = engine_find_route(e, name);
+	struct route_run	*other = NULL;
 
-	if (r != NULL && !r->paused && r->current == NULL)
-		return (r);
-	for (struct route_run **x = e->routes; *x != NULL; x++)
-		if (!(*x)->paused && (*x)->current == NULL &&
-		    judge_covers(scope, (*x)->route))
-			return (*x);
-	return (NULL);
+	for (struct route_run **r = e->routes; *r != NULL; r++) {
+		bool	named = strcmp((*r)->route->name, name) == 0;
+
+		if ((*r)->paused || (*r)->current != NULL ||
+		    (!run_covered(scope, *r) && (!named ||
+		    (*r)->route->server->mx == MX_EACH)))
+			continue;
+		if (named)
+			return (*r);
+		if (other == NULL)
+			other = *r;
+	}
+	return (other);
 }
 
 static void
@@ -684,13 +796,36 @@ engine_probe_now(struct engine *e, const char *route,
 		*why_r = "no such route";
 		return (-1);
 	}
-	route_run_start(e, r, true, 0);
+	for (struct route_run **x = e->routes; *x != NULL; x++)
+		if ((*x)->route == r->route && !(*x)->vanished) {
+			route_run_start(e, *x, true, 0);
+			if (r->current == NULL)
+				r = *x;
+		}
 	if (r->current == NULL) {
 		*why_r = "the probe could not be started";
 		return (-1);
 	}
 	text_copy(token_r, TOKEN_SIZE, r->current->p.token);
 	return (0);
+}
+
+static void
+pause_run(struct engine *e, struct route_run *r, bool paused)
+{
+	struct probe_run	*pr = r->current;
+
+	r->paused = paused;
+	if (pr == NULL)
+		return;
+	if (paused)
+		follow_gone(e->follow, pr->p.token, e->now_ms);
+	engine_release_held(e);
+	if (!paused && pr->p.state == PROBE_WAITING && !pr->queued &&
+	    !pr->held)
+		agenda_set(&e->agenda, &pr->item.agenda,
+		    pr->p.next_try_ms > e->now_ms ? pr->p.next_try_ms :
+		    e->now_ms);
 }
 
 int
@@ -703,19 +838,11 @@ engine_pause(struct engine *e, const char *route, bool paused, int64_t now_ms)
 		return (-1);
 	if (r->paused == paused)
 		return (0);
-	r->paused = paused;
 	(void)store_fact_put(e->store, "paused", r->route->name, paused, "");
 	log_info("route=%s %s", r->route->name, paused ? "paused" : "resumed");
-	if (r->current == NULL)
-		return (0);
-	if (paused)
-		follow_gone(e->follow, r->current->p.token, now_ms);
-	engine_release_held(e);
-	if (!paused && r->current->p.state == PROBE_WAITING &&
-	    !r->current->queued && !r->current->held)
-		agenda_set(&e->agenda, &r->current->item.agenda,
-		    r->current->p.next_try_ms > now_ms ?
-		    r->current->p.next_try_ms : now_ms);
+	for (struct route_run **x = e->routes; *x != NULL; x++)
+		if ((*x)->route == r->route)
+			pause_run(e, *x, paused);
 	return (0);
 }
 
@@ -733,13 +860,14 @@ view_route(struct engine *e, struct route_run *r, struct route_view *v)
 
 	*v = (struct route_view){
 		.route = r->route,
+		.host = r->host,
 		.paused = r->paused,
 		.due_ms = r->due_ms,
 		.current = r->current != NULL ? &r->current->p : NULL,
 		.pending = r->pending,
 		.last = r->has_last ? &r->last : NULL,
 		.last_delivered_ms = r->delivered_ms,
-		.episode = follow_covering(e->follow, r->route),
+		.episode = follow_covering(e->follow, r->route, r->host),
 		.blind = !r->mailbox->good,
 	};
 	TAILQ_FOREACH(pr, &r->mailbox->pending, in_pending)
@@ -749,27 +877,38 @@ view_route(struct engine *e, struct route_run *r, struct route_view *v)
 		}
 }
 
+/* What has vanished and left nothing behind is nothing to look at. */
+static bool
+is_shown(const struct route_run *r)
+{
+	return (!r->vanished || r->current != NULL || r->pending > 0);
+}
+
+bool
+engine_route(struct engine *e, const char *name,
+    void (*each)(void *arg, const struct route_view *), void *arg)
+{
+	struct route_view	v;
+
+	for (struct route_run **r = e->routes; *r != NULL; r++)
+		if (is_shown(*r) && strcmp((*r)->route->name, name) == 0) {
+			view_route(e, *r, &v);
+			each(arg, &v);
+		}
+	return (engine_find_route(e, name) != NULL);
+}
+
 void
 engine_routes(struct engine *e,
     void (*each)(void *arg, const struct route_view *), void *arg)
 {
 	struct route_view	v;
 
-	for (struct route_run **r = e->routes; *r != NULL; r++) {
-		view_route(e, *r, &v);
-		each(arg, &v);
-	}
-}
-
-bool
-engine_route(struct engine *e, const char *name, struct route_view *v)
-{
-	struct route_run	*r = engine_find_route(e, name);
-
-	if (r == NULL)
-		return (false);
-	view_route(e, r, v);
-	return (true);
+	for (struct route_run **r = e->routes; *r != NULL; r++)
+		if (is_shown(*r)) {
+			view_route(e, *r, &v);
+			each(arg, &v);
+		}
 }
 
 void

@@ -79,6 +79,9 @@ bool		 engine_busy(const struct engine *);
 void		 engine_ask(struct engine *, uint64_t job, int64_t now_ms);
 void		 engine_outcome(struct engine *, uint64_t job,
 		    const struct outcome *, int64_t now_ms);
+/* The answer to a JOB_LOOKUP. */
+void		 engine_hosts(struct engine *, const struct frame_hosts *,
+		    int64_t now_ms);
 /* The sender died, was killed at its deadline, or could not be given the
  * job: why is a sentence, at the moment it was learnt. */
 void		 engine_job_lost(struct engine *, uint64_t job,
@@ -130,6 +133,7 @@ int		 engine_ack(struct engine *, int64_t episode, int64_t now_ms);
 
 struct route_view {
 	const struct route	*route;
+	const char		*host;		/* mx = "each": the one; or "" */
 	bool			 paused;
 	int64_t			 due_ms;
 	const struct probe	*current;	/* being tried or kept; or NULL */
@@ -154,7 +158,9 @@ struct mailbox_view {
 
 void	 engine_routes(struct engine *,
 	    void (*)(void *arg, const struct route_view *), void *arg);
-bool	 engine_route(struct engine *, const char *name, struct route_view *);
+/* Those of one route (mx = "each" has several).  False: no such route. */
+bool	 engine_route(struct engine *, const char *name,
+	    void (*)(void *arg, const struct route_view *), void *arg);
 void	 engine_mailbox_views(struct engine *,
 	    void (*)(void *arg, const struct mailbox_view *), void *arg);
 void	 engine_probes(struct engine *,

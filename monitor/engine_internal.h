@@ -9,7 +9,7 @@
 /* What engine*.c share; nobody else includes this. */
 
 /* What an agenda item sits in. */
-enum item_kind { ITEM_ROUTE, ITEM_PROBE };
+enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX };
 
 struct item {
 	struct agenda_item	agenda;		/* first */
@@ -42,9 +42,12 @@ struct probe_run {
 TAILQ_HEAD(probe_queue, probe_run);
 LIST_HEAD(job_bucket, probe_run);
 
+/* A route; with mx = "each" one for each mail host, see engine_mx.c. */
 struct route_run {
 	struct item		 item;		/* first */
 	const struct route	*route;		/* borrowed: config */
+	char			 host[OUTCOME_HOST];	/* the MX host; or "" */
+	bool			 vanished;	/* starts no probe any more */
 	struct mailbox_run	*mailbox;	/* borrowed */
 	struct probe_run	*current;	/* being tried or kept; or NULL */
 	unsigned		 pending;
@@ -135,6 +138,7 @@ struct engine {
 	struct system_run	 *systems;	/* owned list */
 	struct domain_run	 *domains;	/* owned list */
 	struct breaker		 *breakers;	/* owned list */
+	struct mx_list		 *mx_lists;	/* owned list: engine_mx.c */
 	void			 *by_token;	/* tsearch(3) tree of probe_run */
 	struct job_bucket	  jobs[JOB_BUCKETS];
 	struct probe_queue	  held;
@@ -154,9 +158,21 @@ struct engine {
 /* Jobs of the outbox and of the engine share one number space: this bit
  * says that it is the outbox's. */
 #define JOB_OF_OUTBOX	(UINT64_C(1) << 63)
+#define JOB_OF_MX	(UINT64_C(1) << 62)	/* a look-up */
 
 /* engine.c */
+/* The first run of that route: the only one but for mx = "each". */
 struct route_run	*engine_find_route(struct engine *, const char *name);
+/* The run of that very host, or NULL. */
+struct route_run	*engine_find_run(struct engine *, const char *name,
+	    const char *host);
+struct route_run	*engine_add_run(struct engine *, const struct route *,
+	    const char *host);
+/* When its next probe is due, from what is stored. */
+void	 route_run_schedule(struct engine *, struct route_run *);
+/* Its name among the stored facts. */
+#define RUN_KEY	(PROBE_NAME + OUTCOME_HOST + 1)
+const char *route_run_key(const struct route_run *, char buf[static RUN_KEY]);
 void	 engine_order_clean(struct engine *, const struct frame_clean *);
 void	 engine_order_go(struct engine *, uint64_t job, bool allowed);
 void	 engine_order_job(struct engine *, const struct server *,
@@ -187,8 +203,15 @@ void	 engine_fill_server(struct engine *, const struct server *,
 	    struct frame_job *);
 void	 engine_release_held(struct engine *);
 void	 engine_dispatch_starved(struct engine *);
-void	 engine_dispatch_all(struct engine *);
 void	 engine_save(struct engine *, const struct probe_run *);
+
+/* engine_mx.c: the mail hosts of domains. */
+void	 mx_take_config(struct engine *);
+void	 mx_free(struct engine *);
+void	 mx_list_due(struct engine *, struct item *);
+void	 mx_job_lost(struct engine *, uint64_t job);
+/* The hosts of its domain are being looked up for the first time. */
+bool	 mx_is_asked(struct engine *, const struct route_run *);
 
 /* engine_mailbox.c: looks, arrivals, marks. */
 struct mailbox_run *mailbox_run_find(struct engine *, uint32_t id);

@@ -120,17 +120,17 @@ engine_save(struct engine *e, const struct probe_run *pr)
  * is their domain. */
 
 static const char *
-system_name(const struct route *r)
+system_name(const struct route_run *run)
 {
-	const char	*name = judge_system(r->server, "");
+	const char	*name = judge_system(run->route->server, run->host);
 
-	return (name[0] != '\0' ? name : judge_domain(r));
+	return (name[0] != '\0' ? name : judge_domain(run->route));
 }
 
 static struct system_run *
-system_of(struct engine *e, const struct route *r)
+system_of(struct engine *e, const struct route_run *run)
 {
-	const char		*name = system_name(r);
+	const char		*name = system_name(run);
 	struct system_run	*s;
 
 	for (s = e->systems; s != NULL; s = s->next)
@@ -143,7 +143,7 @@ system_of(struct engine *e, const struct route *r)
 		s->next = e->systems;
 		e->systems = s;
 	}
-	s->limit = r->server->concurrency;
+	s->limit = run->route->server->concurrency;
 	return (s);
 }
 
@@ -288,6 +288,10 @@ order_attempt(struct engine *e, struct probe_run *pr)
 	f->gate = true;
 	f->size = r->size;
 	engine_fill_server(e, r->server, f);
+	if (pr->route->host[0] != '\0') {
+		f->mx = MX_NONE;
+		text_copy(f->host, sizeof f->host, pr->route->host);
+	}
 	if (compose_probe(&c, f->message, sizeof f->message) == 0)
 		panic("route %s: message too long", r->name);
 	pr->p.size = r->size > (int64_t)strlen(f->message) ? r->size :
@@ -298,9 +302,11 @@ order_attempt(struct engine *e, struct probe_run *pr)
 static void
 attempt(struct engine *e, struct probe_run *pr)
 {
+	char	key[RUN_KEY];
+
 	if (pr->p.attempts == 0)
-		(void)store_fact_put(e->store, "due", pr->route->route->name,
-		    pr->route->due_ms, "");
+		(void)store_fact_put(e->store, "due", route_run_key(pr->route,
+		    key), pr->route->due_ms, "");
 	pr->asked = false;
 	pr->p.state = PROBE_SENDING;
 	pr->p.attempts++;
@@ -355,7 +361,7 @@ dispatch(struct engine *e, struct system_run *s)
 			continue;
 		}
 		if (!pr->asked && !follow_may_try(e->follow, pr->route->route,
-		    pr->p.token, e->now_ms)) {
+		    pr->route->host, pr->p.token, e->now_ms)) {
 			TAILQ_INSERT_TAIL(&e->held, pr, in_held);
 			pr->held = true;
 			continue;
@@ -377,17 +383,6 @@ engine_dispatch_starved(struct engine *e)
 	}
 }
 
-/* Places may have come free that nobody's end of a session speaks of. */
-void
-engine_dispatch_all(struct engine *e)
-{
-	struct system_run	*s;
-
-	for (s = e->systems; s != NULL; s = s->next)
-		dispatch(e, s);
-	engine_dispatch_starved(e);
-}
-
 static void
 enqueue(struct engine *e, struct probe_run *pr)
 {
@@ -402,7 +397,7 @@ enqueue(struct engine *e, struct probe_run *pr)
 		}
 	}
 	pr->spaced = false;
-	pr->system = system_of(e, pr->route->route);
+	pr->system = system_of(e, pr->route);
 	TAILQ_INSERT_TAIL(&pr->system->queue, pr, in_queue);
 	pr->queued = true;
 	dispatch(e, pr->system);
@@ -429,7 +424,8 @@ engine_release_held(struct engine *e)
 	for (pr = TAILQ_FIRST(&e->held); pr != NULL; pr = after) {
 		after = TAILQ_NEXT(pr, in_held);
 		if (pr->route->paused || !follow_may_try(e->follow,
-		    pr->route->route, pr->p.token, e->now_ms))
+		    pr->route->route, pr->route->host, pr->p.token,
+		    e->now_ms))
 			continue;
 		leave_held(e, pr);
 		agenda_set(&e->agenda, &pr->item.agenda, e->now_ms +
@@ -476,8 +472,8 @@ route_run_start(struct engine *e, struct route_run *r, bool asked,
 	new_token(e, r, p.token);
 	if (episode != 0)
 		follow_confirming(e->follow, episode, p.token, e->now_ms);
-	if (!asked && !follow_may_try(e->follow, r->route, p.token,
-	    e->now_ms)) {
+	if (!asked && !follow_may_try(e->follow, r->route, r->host,
+	    p.token, e->now_ms)) {
 		/* An episode must not wait for a probe that never was. */
 		follow_gone(e->follow, p.token, e->now_ms);
 		return;
@@ -487,6 +483,7 @@ route_run_start(struct engine *e, struct route_run *r, bool asked,
 	text_copy(p.mailbox, sizeof p.mailbox, r->route->mailbox->name);
 	text_copy(p.from, sizeof p.from, r->route->from);
 	text_copy(p.to, sizeof p.to, r->route->to);
+	text_copy(p.host, sizeof p.host, r->host);
 	p.state = PROBE_WAITING;
 	p.scheduled_ms = e->now_ms;
 	p.next_try_ms = e->now_ms;
@@ -774,7 +771,8 @@ take_outcome(struct probe_run *pr, const struct outcome *o)
 		p->first_attempt = o->started;
 	p->class = o->class;
 	p->code = o->code;
-	text_copy(p->host, sizeof p->host, o->host);
+	if (o->host[0] != '\0' || pr->route->host[0] == '\0')
+		text_copy(p->host, sizeof p->host, o->host);
 	text_copy(p->enhanced, sizeof p->enhanced, o->enhanced);
 	text_copy(p->reply, sizeof p->reply, o->reply);
 	text_copy(p->queue_id, sizeof p->queue_id, o->queue_id);
@@ -825,11 +823,13 @@ static void
 apply(struct engine *e, struct probe_run *pr, const struct schedule_after *after)
 {
 	struct route_run	*r = pr->route;
+	char			 key[RUN_KEY];
 
 	if (after->hold_ms > r->due_ms) {
 		r->due_ms = after->hold_ms;
-		agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
-		(void)store_fact_put(e->store, "due", r->route->name,
+		if (!r->vanished)
+			agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
+		(void)store_fact_put(e->store, "due", route_run_key(r, key),
 		    r->due_ms, "");
 	}
 	if (after->state == PROBE_DONE) {
@@ -855,12 +855,15 @@ apply(struct engine *e, struct probe_run *pr, const struct schedule_after *after
 static void
 count_rejects(struct engine *e, struct route_run *r, const struct outcome *o)
 {
+	char	key[RUN_KEY];
+
 	if (o->verdict == VERDICT_PERMANENT)
-		(void)store_fact_put(e->store, "rejects", r->route->name,
+		(void)store_fact_put(e->store, "rejects", route_run_key(r, key),
 		    ++r->rejects, "");
 	else if (o->verdict == VERDICT_ACCEPTED && r->rejects > 0) {
 		r->rejects = 0;
-		(void)store_fact_delete(e->store, "rejects", r->route->name);
+		(void)store_fact_delete(e->store, "rejects",
+		    route_run_key(r, key));
 	}
 }
 
@@ -916,8 +919,14 @@ engine_job_lost(struct engine *e, uint64_t job, const char *why,
     const struct stamp *at, int64_t now_ms)
 {
 	struct probe_run	*pr = find_job(e, job);
-	struct outcome		*o = mem_alloc(sizeof *o);
+	struct outcome		*o;
 
+	if ((job & JOB_OF_OUTBOX) == 0 && (job & JOB_OF_MX) != 0) {
+		e->now_ms = now_ms;
+		mx_job_lost(e, job);
+		return;
+	}
+	o = mem_alloc(sizeof *o);
 	outcome_init(o);
 	o->started = *at;
 	o->finished = *at;

@@ -207,6 +207,14 @@ static const struct field look[] = {
 	U32(frame_look, ignored),
 };
 
+static const struct field hosts[] = {
+	U64(frame_hosts, job),
+	BOOL(frame_hosts, found),
+	BOOL(frame_hosts, blind),
+	TEXT(frame_hosts, reason),
+	TEXT(frame_hosts, hosts),
+};
+
 static const struct type {
 	const char		*name;
 	const struct field	*fields;
@@ -228,6 +236,7 @@ static const struct type {
 	[FRAME_SECRET]		= { "secret", secret, NITEMS(secret) },
 	[FRAME_ARRIVAL]		= { "arrival", arrival, NITEMS(arrival) },
 	[FRAME_LOOK]		= { "look", look, NITEMS(look) },
+	[FRAME_HOSTS]		= { "hosts", hosts, NITEMS(hosts) },
 };
 
 /* A window on bytes that are written or read once, front to back. */

@@ -28,6 +28,7 @@
 #define FRAME_LOCAL	512	/* addresses, folders */
 #define FRAME_MESSAGE	14336
 #define FRAME_FOLDERS	1024	/* names, separated by newline */
+#define FRAME_HOSTS_SIZE 4200	/* 16 of them, as long as a name can be */
 
 enum frame_type {
 	FRAME_HELLO = 1,	/* worker: I am ready */
@@ -46,6 +47,7 @@ enum frame_type {
 	FRAME_SECRET,		/* monitor -> watcher */
 	FRAME_ARRIVAL,		/* watcher */
 	FRAME_LOOK,		/* watcher: looked, or could not */
+	FRAME_HOSTS,		/* sender: the answer to JOB_LOOKUP */
 	FRAME_TYPES
 };
 
@@ -55,7 +57,8 @@ struct frame_hello {
 	char		 version[FRAME_NAME];
 };
 
-enum job_kind { JOB_PROBE, JOB_ALERT, JOB_CHECK, JOB_KINDS };
+/* A check ends before MAIL; a look-up of domain's mail hosts is no session. */
+enum job_kind { JOB_PROBE, JOB_ALERT, JOB_CHECK, JOB_LOOKUP, JOB_KINDS };
 
 /* One SMTP session to make.  The message is CRLF text, complete. */
 struct frame_job {
@@ -100,6 +103,15 @@ struct frame_go {
 struct frame_outcome {
 	uint64_t	 job;
 	struct outcome	 outcome;
+};
+
+struct frame_hosts {
+	uint64_t	 job;
+	bool		 found;
+	bool		 blind;		/* not found: our resolver's trouble */
+	char		 reason[OUTCOME_HOST];	/* not found: a sentence */
+	char		 hosts[FRAME_HOSTS_SIZE];	/* names in the order of
+						 * their preference, by newline */
 };
 
 struct frame_key {
@@ -230,6 +242,7 @@ union frame_body {
 	struct frame_secret	 secret;
 	struct frame_arrival	 arrival;
 	struct frame_look	 look;
+	struct frame_hosts	 hosts;
 };
 
 /*

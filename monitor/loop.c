@@ -137,6 +137,14 @@ on_outcome(void *arg, uint64_t job, const struct outcome *o)
 }
 
 static void
+on_hosts(void *arg, const struct frame_hosts *f)
+{
+	struct daemon	*d = arg;
+
+	engine_hosts(d->engine, f, now_ms(d));
+}
+
+static void
 on_lost(void *arg, uint64_t job, const char *why)
 {
 	struct daemon	*d = arg;
@@ -146,7 +154,7 @@ on_lost(void *arg, uint64_t job, const char *why)
 }
 
 static const struct senders_events	senders_events = {
-	on_ask, on_outcome, on_lost
+	on_ask, on_outcome, on_hosts, on_lost
 };
 
 /* For watchers and control. */

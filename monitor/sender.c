@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "monitor/clock.h"
 #include "monitor/log.h"
+#include "monitor/lookup.h"
 #include "monitor/mem.h"
 #include "monitor/smtp_send.h"
+#include "monitor/text.h"
 #include "monitor/worker_child.h"
 
 /*
@@ -38,7 +41,7 @@ ask(void *arg, uint64_t id)
 
 /* False if the process cannot go on after it. */
 static bool
-work(struct frame_job *job)
+make_session(struct frame_job *job)
 {
 	struct frame_outcome	*told = mem_alloc(sizeof *told);
 	struct smtp_session	*session;
@@ -51,6 +54,36 @@ work(struct frame_job *job)
 	mem_free(told);
 	mem_wipe(job->secret, sizeof job->secret);
 	return (good);
+}
+
+/* The mail hosts of a domain, for the monitor that asks no DNS itself. */
+static void
+look_up(const struct frame_job *job)
+{
+	struct frame_hosts	*told = mem_alloc(sizeof *told);
+	struct lookup_hosts	 hosts;
+
+	told->job = job->job;
+	told->found = lookup_mx(job->domain, job->resolver,
+	    clock_boot_ms() + job->deadline_ms, &hosts) == 0;
+	told->blind = hosts.error == TRANSPORT_RESOLVER;
+	text_copy(told->reason, sizeof told->reason, hosts.reason);
+	for (size_t i = 0; told->found && i < hosts.count; i++)
+		text_appendf(told->hosts, sizeof told->hosts, "%s%s",
+		    i > 0 ? "\n" : "", hosts.list[i].name);
+	worker_child_send(FRAME_HOSTS, told);
+	mem_free(told);
+}
+
+/* False if the process cannot go on after it. */
+static bool
+work(struct frame_job *job)
+{
+	if (job->kind == JOB_LOOKUP) {
+		look_up(job);
+		return (true);
+	}
+	return (make_session(job));
 }
 
 int

@@ -129,6 +129,12 @@ on_frame(void *arg, struct worker *w, enum frame_type type,
 		p->events->outcome(p->arg, body->outcome.job,
 		    &body->outcome.outcome);
 		serve(p);
+	} else if (type == FRAME_HOSTS && j != NULL &&
+	    body->hosts.job == j->frame.job) {
+		job_free(j);
+		set_idle(s);
+		p->events->hosts(p->arg, &body->hosts);
+		serve(p);
 	} else
 		worker_kill(w, "the sender said something out of turn");
 }

@@ -20,6 +20,7 @@ struct senders;
 struct senders_events {
 	void	(*ask)(void *arg, uint64_t job);
 	void	(*outcome)(void *arg, uint64_t job, const struct outcome *);
+	void	(*hosts)(void *arg, const struct frame_hosts *);
 	void	(*lost)(void *arg, uint64_t job, const char *why);
 };
 

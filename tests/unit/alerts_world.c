@@ -359,7 +359,7 @@ world_arrive(struct world *w, const char *route)
 bool
 world_may_try(struct world *w, const char *route)
 {
-	bool	may = follow_may_try(w->follow, world_route(w, route),
+	bool	may = follow_may_try(w->follow, world_route(w, route), "",
 		    world_probe(w, route)->token, w->now_ms);
 
 	world_turn(w);

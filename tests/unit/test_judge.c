@@ -203,7 +203,7 @@ age_belongs_to_the_route_and_blindness_to_the_mailbox(void **state)
 	struct judgement	j;
 
 	(void)state;
-	judge_age(&route, &j);
+	judge_age(&route, "mx.example", &j);
 	assert_string_equal(j.scope, ROUTE);
 	assert_int_equal(j.class, CLASS_UNDELIVERED);
 	assert_int_equal(j.origin, EPISODE_BY_AGE);
