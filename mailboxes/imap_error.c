@@ -89,11 +89,10 @@ imap_error_transport(struct mailbox_trouble *t, enum transport_error error,
 /* The words of a refusal: "login: NO [CODE] text". */
 static void
 say_status(struct mailbox_trouble *t, const struct imap_filter *f,
-    const char *verb, enum imap_doing doing)
+    const char *verb, const char *what)
 {
 	t->reason[0] = '\0';
-	text_appendf(t->reason, sizeof t->reason, "%s: %s", doings[doing],
-	    verb);
+	text_appendf(t->reason, sizeof t->reason, "%s: %s", what, verb);
 	if (f->code[0] != '\0')
 		text_appendf(t->reason, sizeof t->reason, " [%s]", f->code);
 	text_appendf(t->reason, sizeof t->reason, " %s", f->text);
@@ -105,13 +104,14 @@ refused(struct mailbox_trouble *t, const struct imap_filter *f,
 {
 	t->retry = MAILBOX_BACK_OFF;
 	t->class = CLASS_OTHER;
-	say_status(t, f, f->tagged == IMAP_NO ? "NO" : "BAD", doing);
-	if (doing != IMAP_LOGGING_IN)
-		return;
-	if (f->tagged == IMAP_NO && about_credentials(f)) {
+	if (doing == IMAP_LOGGING_IN && f->tagged == IMAP_NO &&
+	    about_credentials(f)) {
 		t->retry = MAILBOX_REFUSED;
 		t->class = CLASS_AUTH;
 	}
+	say_status(t, f, f->tagged == IMAP_NO ? "NO" : "BAD",
+	    t->class == CLASS_AUTH ? "login refused (wrong user or password?)" :
+	    doings[doing]);
 }
 
 void
@@ -129,7 +129,7 @@ imap_error(struct mailbox_trouble *t, const struct imap_stream *s,
 		t->retry = doing == IMAP_GREETED || doing == IMAP_LOGGING_IN ?
 		    MAILBOX_BACK_OFF : MAILBOX_AT_ONCE;
 		t->class = CLASS_NETWORK;
-		say_status(t, f, "BYE", doing);
+		say_status(t, f, "BYE", doings[doing]);
 	} else if (f->end == IMAP_FILTER_BROKEN) {
 		imap_error_ours(t, CLASS_OTHER, "");
 		text_appendf(t->reason, sizeof t->reason,

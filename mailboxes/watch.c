@@ -41,6 +41,15 @@ watch_init(struct watch *w, int64_t now)
 	*w = (struct watch){ .open_at = now };
 }
 
+void
+watch_pause(struct watch *w, int64_t pause_ms, int64_t now)
+{
+	if (pause_ms <= 0)
+		return;
+	w->open_at = now + pause_ms;
+	w->refusals = 2;
+}
+
 /* Deciding. */
 
 static void

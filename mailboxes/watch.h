@@ -94,6 +94,9 @@ struct watch {
 
 void	 watch_init(struct watch *, int64_t now_ms);
 
+/* Logins were refused before our time: none for so long, then one. */
+void	 watch_pause(struct watch *, int64_t pause_ms, int64_t now_ms);
+
 /*
  * The step to take now; then it is busy until watch_finished().  WATCH_REST
  * with the time to ask again in *wait_ms_r (from now; -1: only something

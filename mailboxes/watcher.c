@@ -142,6 +142,7 @@ on_mailbox(struct watcher *w, const union frame_body *body)
 	fill_box(&a->box, f);
 	a->box.resolver = w->key_frame.resolver;
 	watch_init(&a->watch, clock_boot_ms());
+	watch_pause(&a->watch, f->pause_ms, clock_boot_ms());
 	a->watch.poll_ms = f->poll_ms;
 	a->watch.burst_ms = f->burst_ms;
 	a->watch.auth_pause_ms = f->auth_pause_ms;

@@ -486,6 +486,7 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	follow_config(e->follow, c);
 	outbox_config(e->outbox, c);
 	drop_sentinels(e);
+	engine_resume_pauses(e);
 	engine_release_held(e);
 }
 
@@ -560,6 +561,7 @@ engine_open(const struct config *config, struct store *store, struct csv *csv,
 		goto fail;
 	mx_take_config(e);
 	drop_sentinels(e);
+	engine_resume_pauses(e);
 	return (e);
 fail:
 	engine_close(&e);

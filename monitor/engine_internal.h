@@ -69,6 +69,7 @@ struct mailbox_run {
 	int64_t			 since_ms;
 	int64_t			 last_look_ms;
 	int64_t			 retry_ms;
+	int64_t			 paused_ms;	/* no login until then; 0: none */
 	int64_t			 looked_ms;	/* good time in all, up to since_ms */
 	uint32_t		 ignored;
 	char			 reason[OUTCOME_REPLY];
@@ -219,6 +220,8 @@ struct mailbox_run *mailbox_run_named(struct engine *, const char *name);
 int64_t	 mailbox_run_looked_ms(const struct engine *,
 	    const struct mailbox_run *);
 void	 engine_expect(struct engine *, const struct probe_run *);
+/* Takes up the login pauses of the mailboxes, but for logins that changed. */
+void	 engine_resume_pauses(struct engine *);
 void	 engine_clean(struct engine *, const struct mailbox_run *,
 	    const struct frame_arrival *);
 

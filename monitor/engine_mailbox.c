@@ -65,6 +65,86 @@ set_state(struct engine *e, struct mailbox_run *m, bool good,
 		probe_run_watch_age(e, pr);
 }
 
+/*
+ * Refused logins: after the second one the watcher pauses, and so does its
+ * successor, in this process or the next.
+ */
+
+static const char	pause_fact[] = "auth-pause-mailbox";
+
+/* Another user or another place of the secret is another login. */
+static uint64_t
+login_of(const struct mailbox *m)
+{
+	const char *const	words[] = { m->host, m->user,
+				    m->secret.password_file,
+				    m->secret.password_command,
+				    m->secret.token_command,
+				    m->secret.credential };
+	uint64_t		h = UINT64_C(14695981039346656037);
+
+	for (size_t i = 0; i < NITEMS(words); i++)
+		for (const char *p = words[i];; p++) {
+			h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
+			if (*p == '\0')
+				break;
+		}
+	return (h);
+}
+
+static void
+pause_logins(struct engine *e, struct mailbox_run *m,
+    const struct frame_look *f)
+{
+	char	text[OUTCOME_REPLY + 32] = "";
+
+	if (f->class != CLASS_AUTH || f->retry_ms < m->mailbox->auth_pause_ms)
+		return;
+	m->paused_ms = m->retry_ms;
+	(void)text_appendf(text, sizeof text, "%016llx %s",
+	    (unsigned long long)login_of(m->mailbox), f->reason);
+	(void)store_fact_put(e->store, pause_fact, m->mailbox->name,
+	    m->paused_ms, text);
+}
+
+static void
+end_pause(struct engine *e, struct mailbox_run *m)
+{
+	if (m->paused_ms != 0)
+		(void)store_fact_delete(e->store, pause_fact,
+		    m->mailbox->name);
+	m->paused_ms = 0;
+}
+
+static void
+resume_pause(struct engine *e, struct mailbox_run *m)
+{
+	char	text[OUTCOME_REPLY + 32], login[32] = "";
+	size_t	n;
+
+	if (store_fact_get(e->store, pause_fact, m->mailbox->name,
+	    &m->paused_ms, text, sizeof text) != 1)
+		return;
+	(void)text_appendf(login, sizeof login, "%016llx ",
+	    (unsigned long long)login_of(m->mailbox));
+	n = strlen(login);
+	if (strncmp(text, login, n) != 0) {
+		end_pause(e, m);
+		return;
+	}
+	if (m->paused_ms <= e->now_ms)
+		return;
+	m->retry_ms = m->paused_ms;
+	set_state(e, m, false, CLASS_AUTH, text + n);
+}
+
+void
+engine_resume_pauses(struct engine *e)
+{
+	for (struct mailbox_run **m = e->mailboxes; *m != NULL; m++)
+		resume_pause(e, *m);
+}
+
 void
 engine_look(struct engine *e, const struct frame_look *f, int64_t now_ms)
 {
@@ -77,12 +157,14 @@ engine_look(struct engine *e, const struct frame_look *f, int64_t now_ms)
 	if (f->state == LOOK_GOOD) {
 		m->last_look_ms = f->at.wall_ms;
 		m->retry_ms = 0;
+		end_pause(e, m);
 		if (f->warning[0] != '\0' &&
 		    strcmp(f->warning, m->reason) != 0)
 			log_warn("mailbox=%s %s", m->mailbox->name, f->warning);
 		set_state(e, m, true, CLASS_NONE, f->warning);
 	} else {
 		m->retry_ms = now_ms + f->retry_ms;
+		pause_logins(e, m, f);
 		set_state(e, m, false, (enum outcome_class)f->class, f->reason);
 	}
 }
@@ -94,7 +176,8 @@ engine_mailbox_lost(struct engine *e, uint32_t id, const char *why,
 	struct mailbox_run	*m = mailbox_run_find(e, id);
 
 	e->now_ms = now_ms;
-	if (m != NULL)
+	/* One that pauses its logins could not look anyway. */
+	if (m != NULL && m->paused_ms <= now_ms)
 		set_state(e, m, false, CLASS_BLIND, why);
 }
 
@@ -219,6 +302,8 @@ fill_mailbox(struct engine *e, const struct mailbox_run *m,
 	f->connect_timeout_ms = b->connect_timeout_ms;
 	f->timeout_ms = b->timeout_ms;
 	f->auth_pause_ms = b->auth_pause_ms;
+	if (m->paused_ms > e->now_ms)
+		f->pause_ms = m->paused_ms - e->now_ms;
 	for (char **folder = b->folders; *folder != NULL; folder++)
 		add_line(f->folders, sizeof f->folders, *folder);
 	text_copy(f->junk, sizeof f->junk, b->junk);

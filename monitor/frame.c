@@ -127,6 +127,7 @@ static const struct field mailbox[] = {
 	U64(frame_mailbox, connect_timeout_ms),
 	U64(frame_mailbox, timeout_ms),
 	U64(frame_mailbox, auth_pause_ms),
+	U64(frame_mailbox, pause_ms),
 	TEXT(frame_mailbox, folders),
 	TEXT(frame_mailbox, junk),
 	TEXT(frame_mailbox, froms),

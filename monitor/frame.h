@@ -136,6 +136,7 @@ struct frame_mailbox {
 	int64_t		 connect_timeout_ms;
 	int64_t		 timeout_ms;
 	int64_t		 auth_pause_ms;
+	int64_t		 pause_ms;		/* no login before; 0: now */
 	char		 folders[FRAME_FOLDERS];
 	char		 junk[FRAME_LOCAL];
 	char		 froms[FRAME_FOLDERS];	/* the routes' senders */

@@ -6,12 +6,17 @@ import os
 import signal
 import time
 
-from harness import Case, main
+from harness import Case, instant, main
 
 
 class Login(Case):
     def refused(self, user):
         return len(self.dovecot.refused_logins(user))
+
+    def pauses(self, m):
+        """The next login is not just a few seconds away."""
+        retry_at = m.status()['mailboxes'][0]['retry_at']
+        return retry_at and instant(retry_at) > time.time() + 600
 
     def test_a_refused_mailbox_password_is_tried_twice_and_never_again_in_the_pause(self):
         m = self.usual(every='1s')
@@ -30,7 +35,7 @@ class Login(Case):
         m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
         m.start()
         m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
-        m.wait('the monitor knows', lambda: m.status()['mailboxes'][0]['retry_at'])
+        m.wait('the monitor knows of the pause', lambda: self.pauses(m))
         self.assertEqual(m.stop(), 0)
         m.restart()
         time.sleep(4)
@@ -41,13 +46,29 @@ class Login(Case):
         m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
         m.start()
         m.wait('two logins were refused', lambda: self.refused('canary@mail.test') >= 2, within=60)
-        m.wait('the monitor knows', lambda: m.status()['mailboxes'][0]['retry_at'])
+        m.wait('the monitor knows of the pause', lambda: self.pauses(m))
         first, = m.workers('mailflow-watcher')
         os.kill(first, signal.SIGKILL)
         m.wait('another watcher runs', lambda: [
             pid for pid in m.workers('mailflow-watcher') if pid != first])
         time.sleep(3)
         self.assertEqual(self.refused('canary@mail.test'), 2)
+
+    def test_another_password_file_ends_the_pause(self):
+        m = self.usual(every='1s')
+        m.section('mailbox', 'canary', password_file=m.secret('wrong'), auth_pause='1h', poll='1s')
+        m.start()
+        m.wait('the monitor knows of the pause', lambda: self.pauses(m), within=60)
+        self.assertRegex(m.status()['mailboxes'][0]['reason'],
+                         r'^login refused \(wrong user or password\?\): NO \[AUTH')
+        m.section('mailbox', 'canary', password_file=m.secret(self.peers.password))
+        m.reload()
+        m.wait_delivered('there')
+        self.assertEqual(self.refused('canary@mail.test'), 2)
+        self.assertEqual(m.stop(), 0)
+        m.restart()                             # nothing is left of it
+        have = len(m.finished('there', 'delivered'))
+        m.wait_delivered('there', count=have + 1)
 
     def test_after_the_pause_the_mended_password_works(self):
         m = self.usual(every='1s')

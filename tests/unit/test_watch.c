@@ -451,6 +451,21 @@ a_refused_password_is_tried_twice_and_then_not_for_long(void **state)
 	assert_int_equal(w.refusals, 0);
 }
 
+static void
+a_pause_that_began_before_us_is_kept_and_then_one_login_is_tried(void **state)
+{
+	struct watch_tell	t;
+	int64_t			waited;
+
+	(void)state;
+	watch_pause(&w, 0, now);
+	watch_pause(&w, 20 * MINUTE, now);
+	assert_int_equal(next(&waited), WATCH_OPEN);
+	assert_int_equal(waited, 20 * MINUTE);
+	t = lost(WATCH_OPEN, &refused);
+	assert_int_equal(t.retry_ms, 60 * MINUTE);
+}
+
 int
 main(void)
 {
@@ -476,6 +491,7 @@ main(void)
 		T(an_idle_that_dies_twice_makes_it_poll),
 		T(silence_is_blindness_at_once_and_each_failure_says_when_next),
 		T(a_refused_password_is_tried_twice_and_then_not_for_long),
+		T(a_pause_that_began_before_us_is_kept_and_then_one_login_is_tried),
 #undef T
 	};
 
