@@ -393,11 +393,65 @@ struct open_episodes {
 	size_t			 count;
 };
 
+struct pause {
+	const char	*route;
+	bool		 paused;
+};
+
+static void
+note_pause(void *arg, const struct route_view *v)
+{
+	struct pause	*x = arg;
+
+	if (strcmp(v->route->name, x->route) == 0)
+		x->paused = v->paused;
+}
+
+struct sought {
+	const char	*token;
+	bool		 found;
+	struct probe	 p;
+};
+
+static void
+seek(void *arg, const struct probe *p)
+{
+	struct sought	*s = arg;
+
+	if (strcmp(p->token, s->token) != 0)
+		return;
+	s->found = true;
+	s->p = *p;
+}
+
+/* Who holds all others back must be about to try.  One that waits in line
+ * for its first session has no row yet. */
+static void
+check_sentinel(struct play *p, const struct episode *e)
+{
+	struct sought	s = { .token = e->sentinel };
+	struct pause	x = { s.p.route, false };
+
+	if (e->state != EPISODE_FAILING || e->sentinel[0] == '\0')
+		return;
+	engine_probes(world_engine(p->w), seek, &s);
+	if (!s.found) {
+		broken(p, "%s waits for a probe that is not there", e->scope);
+		return;
+	}
+	engine_routes(world_engine(p->w), note_pause, &x);
+	if (x.paused || (s.p.state != PROBE_WAITING &&
+	    s.p.state != PROBE_SENDING && s.p.state != PROBE_COMMITTED))
+		broken(p, "%s waits for a probe that is %s", e->scope,
+		    x.paused ? "paused" : probe_state_name(s.p.state));
+}
+
 static void
 check_open(void *arg, const struct episode *e)
 {
 	struct open_episodes	*o = arg;
 
+	check_sentinel(o->play, e);
 	for (size_t i = 0; i < o->count; i++)
 		if (o->seen[i]->class == e->class &&
 		    strcmp(o->seen[i]->scope, e->scope) == 0)
