@@ -18,7 +18,6 @@ static const struct later {
 } later[] = {
 	{ KIND_GLOBAL,	"http",			"" },
 	{ KIND_SERVER,	"connect_every",	NULL },
-	{ KIND_SERVER,	"mx",			"first" },
 	{ KIND_MAILBOX,	"token_command",	NULL },
 	{ KIND_MAILBOX,	"junk",			"none" },
 	{ KIND_MAILBOX,	"keep",			NULL },

@@ -49,6 +49,17 @@ make_plain(char *buf, size_t size, const char *s)
 			*buf = '/';
 }
 
+const char *
+finding_name(const json_t *route, char buf[static FINDING_NAME])
+{
+	const char	*host = member_text(route, "host");
+
+	make_plain(buf, FINDING_NAME, member_text(route, "route"));
+	if (host[0] != '\0')
+		text_appendf(buf, FINDING_NAME, " %s", host);
+	return (buf);
+}
+
 void
 finding_quote(const json_t *o, const char *key, char *buf, size_t size)
 {
@@ -500,6 +511,9 @@ worst_episode(const struct finding_scene *s, const json_t *route)
 {
 	const json_t	*told = member_object(route, "episode"), *failing;
 
+	/* What another mail host of it is in is not this one's. */
+	if (member_text(route, "host")[0] != '\0')
+		return (told);
 	failing = member_object(s->failing, member_text(route, "route"));
 	if (failing == NULL || (is(told, "state", "failing") &&
 	    !is(told, "class", "blind")))

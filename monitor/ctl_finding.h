@@ -37,6 +37,11 @@ struct finding_scene {
 void	 finding_begin(struct finding_scene *, const json_t *status);
 void	 finding_end(struct finding_scene *);
 
+/* "out", or "out mx1.example.org" where a route has its mail hosts apart. */
+#define FINDING_NAME	384
+const char	*finding_name(const json_t *route,
+		    char buf[static FINDING_NAME]);
+
 /* A route of that status. */
 void	 finding_route(const struct finding_scene *, const json_t *route,
 	    struct finding *);

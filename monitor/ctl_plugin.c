@@ -137,17 +137,30 @@ put_figures(struct line *l, const char *label, const json_t *route)
 
 /* Lines. */
 
+/* Of a route with several mail hosts the one in the worst state. */
 static const json_t *
 find_route(const json_t *status, const char *name)
 {
-	const json_t	*list = json_object_get(status, "routes");
-	json_t		*r;
-	size_t		 i;
+	const json_t		*list = json_object_get(status, "routes");
+	const json_t		*worst = NULL;
+	enum level		 level = LEVEL_OK;
+	struct finding_scene	 scene;
+	struct finding		 f;
+	json_t			*r;
+	size_t			 i;
 
-	json_array_foreach(list, i, r)
-		if (strcmp(member_text(r, "route"), name) == 0)
-			return (r);
-	return (NULL);
+	finding_begin(&scene, status);
+	json_array_foreach(list, i, r) {
+		if (strcmp(member_text(r, "route"), name) != 0)
+			continue;
+		finding_route(&scene, r, &f);
+		if (worst != NULL && !level_is_worse(f.level, level))
+			continue;
+		worst = r;
+		level = f.level;
+	}
+	finding_end(&scene);
+	return (worst);
 }
 
 char *
@@ -169,6 +182,7 @@ plugin_route(const json_t *status, const char *name, enum level *level)
 	struct finding_scene	 scene;
 	struct finding		 f;
 	struct line		 l;
+	char			 label[FINDING_NAME];
 
 	if (route == NULL)
 		return (plugin_unknown(name, "no such route", level));
@@ -177,7 +191,7 @@ plugin_route(const json_t *status, const char *name, enum level *level)
 	finding_end(&scene);
 	*level = f.level;
 	line_begin(&l);
-	put_level(&l, f.level, name);
+	put_level(&l, f.level, finding_name(route, label));
 	fputs(f.text, l.f);
 	put_figures(&l, NULL, route);
 	return (line_end(&l));
@@ -220,14 +234,14 @@ sum_up(const struct finding_scene *scene, const json_t *list,
 static void
 put_good(struct line *l, const struct summary *sum)
 {
-	char	span[SAY_SPAN];
+	char	span[SAY_SPAN], name[FINDING_NAME];
 
 	fprintf(l->f, "%zu route%s well", sum->routes,
 	    sum->routes == 1 ? "" : "s");
 	if (sum->slowest == NULL)
 		return;
 	fputs(", slowest ", l->f);
-	put_words(l, member_text(sum->slowest, "route"));
+	put_words(l, finding_name(sum->slowest, name));
 	fprintf(l->f, ": %s", say_span(sum->slowest_ms, span));
 }
 
@@ -239,6 +253,7 @@ put_bad(struct line *l, const struct finding_scene *scene,
 	struct finding	 f;
 	json_t		*r;
 	size_t		 i;
+	char		 name[FINDING_NAME];
 
 	json_array_foreach(list, i, r) {
 		if (named == NAMED_MAX)
@@ -247,7 +262,7 @@ put_bad(struct line *l, const struct finding_scene *scene,
 		if (f.level != level)
 			continue;
 		fputs(named++ == 0 ? ", " : "; ", l->f);
-		put_words(l, member_text(r, "route"));
+		put_words(l, finding_name(r, name));
 		fprintf(l->f, ": %s", f.text);
 	}
 	return (named);
@@ -281,6 +296,7 @@ plugin_all(const json_t *status, enum level *level)
 	struct line		 l;
 	json_t			*r;
 	size_t			 i;
+	char			 name[FINDING_NAME];
 
 	if (json_array_size(list) == 0)
 		return (plugin_unknown(NULL, "no routes are configured",
@@ -296,7 +312,7 @@ plugin_all(const json_t *status, enum level *level)
 		put_trouble(&l, &scene, list, &sum);
 	finding_end(&scene);
 	json_array_foreach(list, i, r)
-		put_figures(&l, member_text(r, "route"), r);
+		put_figures(&l, finding_name(r, name), r);
 	return (line_end(&l));
 }
 

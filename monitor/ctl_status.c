@@ -73,14 +73,15 @@ add_route(struct table *t, const struct finding_scene *scene,
 	const json_t	*last = member_object(route, "last");
 	struct finding	 f;
 	char		 outcome[64], ended[SHOW_WHEN], next[64], pending[24];
+	char		 name[FINDING_NAME];
 
 	finding_route(scene, route, &f);
 	say_last(last, outcome, sizeof outcome);
 	say_next(route, &f, scene->now_ms, next, sizeof next);
 	snprintf(pending, sizeof pending, "%" PRId64,
 	    member_number(route, "pending", 0));
-	table_row(t, (const char *const[]){ member_text(route, "route"),
-	    f.word, outcome, show_when(member_wall_ms(last, "finished_at"),
+	table_row(t, (const char *const[]){ finding_name(route, name), f.word,
+	    outcome, show_when(member_wall_ms(last, "finished_at"),
 	    scene->now_ms, ended), pending, next });
 	table_paint(t, 1, f.level);
 	if (f.level != LEVEL_OK)

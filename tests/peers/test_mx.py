@@ -191,6 +191,108 @@ class Domains(World):
         self.assertEqual(m.stop(), 0)
 
 
+class Each(World):
+    """mx = "each": every mail host by probes of its own."""
+
+    def delivered_by(self, host, count=1, within=30):
+        m = self.monitor
+        m.wait('%d delivered by %s' % (count, host), lambda: len(
+            [row for row in m.finished('far', 'delivered') if row['host'] == host]) >= count,
+            within=within)
+
+    def shown(self):
+        return {route['host']: route for route in self.monitor.status()['routes']}
+
+    def test_every_host_has_probes_of_its_own(self):
+        m = self.begin(mx='each')
+        for host in ('mx1.far.test', 'mx2.far.test'):
+            self.delivered_by(host, 2)
+        self.assertEqual(sorted(self.shown()), ['mx1.far.test', 'mx2.far.test'])
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_full_first_host_is_seen_and_the_second_s_accepts_do_not_end_it(self):
+        self.becomes(self.mx1, **FULL)
+        m = self.begin(mx='each')
+        self.failing('system mx1.far.test', 'system-full')
+        self.delivered_by('mx2.far.test', 5)
+        self.assertEqual([e['scope'] for e in m.status()['episodes']], ['system mx1.far.test'])
+        self.assertEqual(self.hosts(**{'class': 'system-full'}), {'mx1.far.test'})
+        shown = self.shown()
+        self.assertEqual(shown['mx1.far.test']['episode']['class'], 'system-full')
+        self.assertIsNone(shown['mx2.far.test']['episode'])
+        text = m.ctl('status').stdout
+        self.assertRegex(text, r'far mx1.far.test +failing')
+        self.assertRegex(text, r'far mx2.far.test +ok')
+        self.assertEqual(m.ctl('check', 'far').returncode, 2)
+        self.becomes(self.mx1)
+        m.wait('the episode is over', lambda: m.rows('episodes'))
+        row, = m.rows('episodes')
+        self.assertEqual((row['scope'], row['class']), ('system mx1.far.test', 'system-full'))
+        self.delivered_by('mx1.far.test')
+        subjects = self.subjects(3)
+        self.assertEqual(len(subjects), 3, subjects)
+        self.assertEqual(m.stop(), 0)
+
+    def subjects(self, count):
+        def read():
+            found = []
+            for name in sorted(os.listdir(self.told)):
+                if name.endswith('.eml'):
+                    with open(os.path.join(self.told, name), encoding='utf-8') as f:
+                        found += [line.strip() for line in f if line.startswith('Subject:')]
+            return found
+        self.monitor.wait('%d notices' % count, lambda: len(read()) >= count)
+        return read()
+
+    def test_a_kept_probe_goes_on_to_its_own_host_after_a_restart(self):
+        self.becomes(self.mx1, **FULL)
+        m = self.begin(mx='each')
+        self.failing('system mx1.far.test', 'system-full')
+        self.delivered_by('mx2.far.test')
+        kept = self.shown()['mx1.far.test']['current']['probe']
+        m.kill()
+        m.restart()
+        m.wait('the same probe is tried again', lambda: (self.shown().get(
+            'mx1.far.test', {}).get('current') or {}).get('attempts', 0) > 1)
+        self.assertEqual(self.shown()['mx1.far.test']['current']['probe'], kept)
+        self.becomes(self.mx1)
+        m.wait('it is delivered', lambda: [row for row in m.finished('far', 'delivered')
+                                           if row['probe'] == kept])
+        row, = [row for row in m.finished('far') if row['probe'] == kept]
+        self.assertEqual(row['host'], 'mx1.far.test')
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_host_that_is_no_longer_listed_gets_no_new_probes(self):
+        m = self.begin(mx='each')
+        self.delivered_by('mx1.far.test')
+        self.delivered_by('mx2.far.test')
+        self.names.tell(*[line for line in ZONE if line != 'mx-host=far.test,mx2.far.test,20'])
+        m.stop()
+        m.restart()         # the look-up of the hour comes at a start, too
+        self.delivered_by('mx1.far.test', 3)
+        before = len(m.attempts('far', host='mx2.far.test'))
+        self.delivered_by('mx1.far.test', 6)
+        self.assertEqual(len(m.attempts('far', host='mx2.far.test')), before)
+        self.assertEqual(list(self.shown()), ['mx1.far.test'])
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_domain_without_hosts_is_told_by_the_route_itself(self):
+        m = self.begin(to='canary@null.test', mx='each')
+        episode = self.failing('system null.test', 'dns')
+        self.assertIn('accepts no mail (null MX', episode['last_reply'])
+        self.assertEqual(list(self.shown()), [''])
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_name_server_that_fails_at_first_delays_them(self):
+        late = self.home.inside(lambda: Names(self.scratch, otherwise=SERVFAIL, port=LATE_DNS))
+        m = self.begin(to='canary@late.test', mx='each')
+        m.wait('we are blind', lambda: self.open('system late.test', 'blind'))
+        late.mx['late.test'] = [(10, 'mx1.late.test')]
+        late.hosts['mx1.late.test'] = '10.77.1.2'
+        m.wait_delivered('far')
+        self.assertEqual(m.stop(), 0)
+
+
 class Diagnose(World):
     """mailflowctl diagnose, of domains."""
 

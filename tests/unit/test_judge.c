@@ -26,6 +26,8 @@ static struct server	named = { .host = mx, .system = group,
 			    .domain = empty };
 static struct server	found = { .host = empty, .system = empty,
 			    .domain = empty, .mx = MX_FIRST };
+static struct server	each = { .host = empty, .system = empty,
+			    .domain = empty, .mx = MX_EACH };
 static struct mailbox	mailbox = { .name = box }, bounces = { .name = back };
 static struct alerts	alerts = { .full_after = 3, .fail_after = 4,
 			    .fail_for_ms = 7 * MINUTE,
@@ -214,6 +216,44 @@ age_belongs_to_the_route_and_blindness_to_the_mailbox(void **state)
 }
 
 static void
+what_one_mail_host_says_is_its_word_alone(void **state)
+{
+	static const struct {
+		enum stage		 stage;
+		enum outcome_class	 class;
+		const char		*scope;
+	} one[] = {
+		{ STAGE_MAIL, CLASS_SYSTEM_FULL, "system mx1.far.example" },
+		{ STAGE_RCPT, CLASS_MAILBOX_FULL,
+		    "recipient canary@far.example via mx1.far.example" },
+		{ STAGE_RCPT, CLASS_POLICY, "route r1 via mx1.far.example" },
+	};
+	static struct outcome	o;
+	struct probe		p = { .first_attempt = { .wall_ms = 1000 } };
+	struct route		r = route;
+	struct judgement	j;
+
+	(void)state;
+	r.server = &each;
+	for (size_t i = 0; i < NITEMS(one); i++) {
+		outcome_init(&o);
+		o.stage = one[i].stage;
+		o.class = one[i].class;
+		o.verdict = VERDICT_TEMPORARY;
+		text_copy(o.host, sizeof o.host, "MX1.far.example");
+		judge_attempt(&r, &p, &o, 2000, &j);
+		assert_string_equal(j.scope, one[i].scope);
+		assert_true(judge_speaks(j.scope, &r, "mx1.Far.example"));
+		assert_false(judge_speaks(j.scope, &r, "mx2.far.example"));
+		assert_false(judge_speaks(j.scope, &route,
+		    "mx2.far.example"));
+	}
+	judge_age(&r, "mx2.far.example", &j);
+	assert_string_equal(j.scope, "route r1 via mx2.far.example");
+	assert_false(judge_speaks(j.scope, &r, "mx1.far.example"));
+}
+
+static void
 limits_follow_the_class(void **state)
 {
 	struct episode		e = { .class = CLASS_SYSTEM_FULL };
@@ -376,6 +416,7 @@ main(void)
 		cmocka_unit_test(each_class_is_somebody_s_trouble),
 		cmocka_unit_test(greylisting_counts_only_after_its_grace),
 		cmocka_unit_test(a_system_is_named_or_spoken_to_or_configured),
+		cmocka_unit_test(what_one_mail_host_says_is_its_word_alone),
 		cmocka_unit_test(a_domain_without_a_host_is_judged_by_its_name),
 		cmocka_unit_test(scopes_cover_their_routes_and_no_others),
 		cmocka_unit_test(an_accept_speaks_about_its_system_only),
