@@ -8,6 +8,7 @@ twice in a row from the same process, which must then end well and must not
 have grown.  Prints a line per scenario and "N passed, N failed".
 """
 import argparse
+import base64
 import json
 import os
 import random
@@ -370,6 +371,47 @@ def silent_quit(c):
     time.sleep(5)
 
 
+# What a server has against a token: {"status":"invalid_token"} in base 64.
+AGAINST = b'334 eyJzdGF0dXMiOiJpbnZhbGlkX3Rva2VuIn0=\r\n'
+LONG_TOKEN = {'user': 'probe@example.org', 'secret': 'ya29.' + 'x' * 3000, 'oauth': 1, 'insecure_auth': 1}
+
+
+def oauth(mechanisms, *replies, after=True):
+    """A server that answers each line of the login with the next of the
+    replies, and takes a mail after it."""
+    def play(c):
+        c.sendall(b'220 raw\r\n')
+        until(c, b'EHLO')
+        c.sendall(b'250-raw\r\n250 AUTH %s\r\n' % mechanisms)
+        for reply in replies:
+            line = until(c, b'')
+            c.sendall(reply.replace(b'%', line))
+        if after:
+            for word, reply in ((b'MAIL', b'250 ok\r\n'), (b'RCPT', b'250 ok\r\n'),
+                                (b'DATA', b'354 go\r\n'), (b'.', b'250 ok\r\n'), (b'QUIT', b'')):
+                until(c, word)
+                c.sendall(reply)
+    return play
+
+
+def long_token(c):
+    """No line of a command may be longer than 512 bytes."""
+    c.sendall(b'220 raw\r\n')
+    until(c, b'EHLO')
+    c.sendall(b'250-raw\r\n250 AUTH XOAUTH2 PLAIN\r\n')
+    line = until(c, b'')
+    if line.strip() != b'AUTH XOAUTH2':
+        c.sendall(b'500 5.5.6 line too long\r\n')
+        return
+    c.sendall(b'334 \r\n')
+    line = until(c, b'')
+    c.sendall(b'235 ok\r\n' if len(line) > 4000 else b'535 5.7.8 what\r\n')
+    for word, reply in ((b'MAIL', b'250 ok\r\n'), (b'RCPT', b'250 ok\r\n'),
+                        (b'DATA', b'354 go\r\n'), (b'.', b'250 ok\r\n'), (b'QUIT', b'')):
+        until(c, word)
+        c.sendall(reply)
+
+
 SHREDS = [b'250 ok\r\n', b'250-ok\r\n', b'220 x\r\n', b'354 go\r\n', b'334 VXNlcg==\r\n', b'235 ok\r\n',
           b'421 4.3.2 bye\r\n', b'452 4.3.1 full\r\n', b'550 5.7.1 no\r\n', b'250 AUTH PLAIN LOGIN\r\n',
           b'250-SIZE 1\r\n', b'250-DSN\r\n', b'250-STARTTLS\r\n', b'xx\r\n', b'\r\n', b'\n', b'\0\0\0', b'2', b'250',
@@ -426,6 +468,25 @@ RAW = [
     ('talks without end in the message', talk_within, {'size': 9000000},
      'temporary other dot has=without end'),
     ('hangs at QUIT', silent_quit, {}, 'success accepted dot'),
+    ('a token by OAUTHBEARER', oauth(b'PLAIN XOAUTH2 OAUTHBEARER', b'235 ok\r\n'), TOKEN,
+     'success accepted dot'),
+    ('a server that asks for the token again', oauth(b'XOAUTH2', b'334 \r\n', b'235 ok\r\n'), TOKEN,
+     'success accepted dot'),
+    ('a long token', long_token, LONG_TOKEN, 'success accepted dot'),
+    ('a token that is refused', oauth(b'XOAUTH2', AGAINST, b'535 5.7.8 go away\r\n', after=False), TOKEN,
+     'temporary auth auth code=535 blind=1 has=go away {"status":"invalid_token"}'),
+    ('a token that is refused at once', oauth(b'OAUTHBEARER', b'535 5.7.8 no\r\n', after=False), TOKEN,
+     'temporary auth auth code=535 blind=1 has=no'),
+    ('a token that is refused, and goodbye', oauth(b'OAUTHBEARER', AGAINST, after=False), TOKEN,
+     'temporary auth auth code=0 blind=1 has=does not take the token: {"status":"invalid_token"}'),
+    ('a token that is refused and then taken', oauth(b'XOAUTH2', AGAINST, b'235 ok\r\n'), TOKEN,
+     'temporary auth auth blind=1 has=does not take the token'),
+    ('a token that is refused without end', oauth(b'XOAUTH2', *[AGAINST] * 9, after=False), TOKEN,
+     'temporary auth auth blind=1 has=does not take the token'),
+    ('a token that is repeated', oauth(b'XOAUTH2', b'535-5.7.8 what is\r\n535 5.7.8 %?\r\n', after=False),
+     dict(TOKEN, transcript=1), 'temporary auth auth blind=1 has=what is / AUTH XOAUTH2 ****'),
+    ('a token asked for by a name that is no mechanism', oauth(b'OAUTHBEARERX'), TOKEN,
+     'temporary auth auth blind=1 has=OAUTHBEARERX'),
 ]
 
 TLS_ROWS = [
@@ -563,7 +624,16 @@ class Player:
         secret = str(options.get('secret', ''))
         if secret and secret in p.stdout.decode():
             return 'tells the secret'
+        for coded in traces(secret):
+            if coded in p.stdout.decode():
+                return 'tells the secret in base 64'
         return ''
+
+
+def traces(secret):
+    """The middle of the secret in base 64, wherever it begins."""
+    for skip in range(3 if len(secret) > 9 else 0):
+        yield base64.b64encode(b'x' * skip + secret.encode()).decode()[4:-4]
 
 
 def mismatch(out, expect, deadline_ms):

@@ -92,19 +92,30 @@ class Login(Case):
         self.assertEqual((attempt['stage'], attempt['class'], attempt['code']), ('auth', 'auth', '535'))
 
     def test_the_password_is_in_no_log_row_or_transcript(self):
+        self.passes_unseen('plain')
+
+    def test_nor_is_it_after_a_login_by_login(self):
+        self.passes_unseen('login')
+
+    def passes_unseen(self, mechanism):
         m = self.usual()
         secret = 'only-the-server-may-see-this'
+        self.postfix.set(smtpd_sasl_mechanism_filter=mechanism)
         self.dovecot.set_password('probe@mail.test', secret)
         m.section('server', 'mail', port=self.postfix.submission, host='localhost', tls='starttls',
                   ca_file=self.peers.certificates.ca, user='probe@mail.test',
                   password_file=m.secret(secret))
         m.start()
         m.wait_delivered('there')
+        self.assertTrue(self.postfix.log_lines('sasl_method=%s, ' % mechanism.upper()))
         self.postfix.set_full(True)
         m.wait('it was refused', lambda: m.attempts('there', code='452'))
-        shown = m.log() + m.ctl('status').stdout + m.ctl('probes', '--transcript', 'there').stdout
+        notice = m.wait('the admin was told', lambda: self.dovecot.messages('admin@mail.test'))[0]
+        self.assertIn(b'AUTH %s' % mechanism.upper().encode(), notice)
+        shown = notice.decode() + m.log() + m.ctl('status').stdout + m.ctl('probes', '--transcript', 'there').stdout
         shown += repr(m.rows('attempts')) + repr(m.rows('latency'))
         self.assertNotIn(secret, shown)
+        self.assertNotIn(base64.b64encode(secret.encode()).decode(), shown)
         self.assertNotIn(base64.b64encode(b'\0probe@mail.test\0' + secret.encode()).decode(), shown)
 
 
