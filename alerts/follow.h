@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "alerts/episode.h"
+#include "monitor/frame.h"
 #include "monitor/outcome.h"
 #include "monitor/probe.h"
 #include "monitor/route.h"
@@ -49,6 +50,14 @@ void	 follow_delivered(struct follow *, const struct route *,
 /* A probe has been under way longer than late_after. */
 void	 follow_late(struct follow *, const struct route *,
 	    const struct probe *, int64_t now_ms);
+/*
+ * A delivery report says that a probe is delayed or lost.  Opens the episode
+ * of the system it names, whatever our own session with the first hop came
+ * to; where the age of the route's probes has opened one already, that one
+ * is now known better.
+ */
+void	 follow_report(struct follow *, const struct route *,
+	    const struct probe *, const struct frame_report *, int64_t now_ms);
 /* A mailbox became blind (with its reason), or was looked at again. */
 void	 follow_mailbox(struct follow *, const struct mailbox *, bool blind,
 	    enum outcome_class, const char *reason, int64_t now_ms);

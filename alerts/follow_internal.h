@@ -58,7 +58,10 @@ const struct alerts *followed_section(const struct follow *,
 	    const struct episode *);
 void		 followed_limits(const struct follow *, const struct episode *,
 		    struct episode_limits *);
-/* The episode of this scope and class, begun anew if the last one is over. */
+/* The episode of this scope and class that is not over, or NULL. */
+struct followed	*followed_known(const struct follow *,
+		    const struct judgement *, int64_t now_ms);
+/* The same, begun anew if there is none. */
 struct followed	*followed_find(struct follow *, const struct judgement *,
 		    int64_t now_ms);
 void		 followed_put(struct follow *, struct episode *);

@@ -5,6 +5,7 @@
 
 #include "alerts/judge.h"
 #include "alerts/words.h"
+#include "monitor/log.h"
 #include "monitor/text.h"
 
 /*
@@ -308,6 +309,20 @@ follow_delivered(struct follow *f, const struct route *r,
 			arrived(f, fe, p, now_ms);
 }
 
+/* Whether a report has told already why mail of this route does not come. */
+static bool
+is_reported(const struct follow *f, const struct route *r)
+{
+	const struct followed	*fe;
+
+	TAILQ_FOREACH(fe, &f->episodes, entry)
+		if (fe->e.origin == EPISODE_BY_BOUNCE &&
+		    episode_is_open(&fe->e) &&
+		    words_has(fe->e.routes, r->name))
+			return (true);
+	return (false);
+}
+
 void
 follow_late(struct follow *f, const struct route *r, const struct probe *p,
     int64_t now_ms)
@@ -319,6 +334,8 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 	struct followed		*fe;
 
 	follow_begin(f, now_ms);
+	if (is_reported(f, r))
+		return;
 	judge_age(r, p->host, &j);
 	fe = followed_find(f, &j, now_ms);
 	if (is_old_sign(&fe->e, p))
@@ -327,6 +344,75 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 	    p->host[0] != '\0' ? p->host : judge_system(r->server, ""));
 	followed_miss(f, fe, r, &s, now_ms);
 }
+
+/* Reports. */
+
+/*
+ * What age has opened is known better now: the same episode, of another name
+ * and class.
+ */
+static void
+refine(struct follow *f, struct followed *fe, const struct judgement *j)
+{
+	log_info("episode=%lld scope=\"%s\" class=%s is now scope=\"%s\" "
+	    "class=%s", (long long)fe->e.id, fe->e.scope,
+	    class_name(fe->e.class), j->scope, class_name(j->class));
+	text_copy(fe->e.scope, sizeof fe->e.scope, j->scope);
+	fe->e.class = j->class;
+	fe->e.origin = j->origin;
+	f->next->stale = true;
+}
+
+/* The open episode of this route's late probes, or NULL. */
+static struct followed *
+opened_by_age(const struct follow *f, const struct route *r,
+    const struct probe *p, int64_t now_ms)
+{
+	struct judgement	 j;
+	struct followed		*fe;
+
+	judge_age(r, p->host, &j);
+	fe = followed_known(f, &j, now_ms);
+	return (fe != NULL && episode_is_open(&fe->e) &&
+	    fe->e.origin == EPISODE_BY_AGE ? fe : NULL);
+}
+
+void
+follow_report(struct follow *f, const struct route *r, const struct probe *p,
+    const struct frame_report *report, int64_t now_ms)
+{
+	const char		*system = report->remote_mta[0] != '\0' ?
+				    report->remote_mta : report->reporting_mta;
+	struct step		 s = { .event = EPISODE_EV_MISS,
+				    .token = p->token, .said = report->reply,
+				    .transcript = "" };
+	struct judgement	 j;
+	struct followed		*fe, *known;
+
+	follow_begin(f, now_ms);
+	judge_report(r, (enum outcome_class)report->class, system, p->host,
+	    &j);
+	known = opened_by_age(f, r, p, now_ms);
+	if (followed_known(f, &j, now_ms) != NULL)
+		known = NULL;
+	if (known != NULL)
+		refine(f, known, &j);
+	fe = followed_find(f, &j, now_ms);
+	if (is_old_sign(&fe->e, p))
+		return;
+	followed_record(&fe->e, STAGE_NONE, (int)report->code,
+	    report->enhanced, report->reply, system);
+	followed_miss(f, fe, r, &s, now_ms);
+	/* Those who were told that mail is late hear why. */
+	if (known != NULL && !fe->e.acked) {
+		fe->e.reminders++;
+		followed_put(f, &fe->e);
+		followed_tell(f, &fe->e, EPISODE_OWES_REMINDER, NULL, "",
+		    now_ms);
+	}
+}
+
+/* Mailboxes. */
 
 static void
 cannot_look(struct follow *f, const struct judgement *j,

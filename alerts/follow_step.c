@@ -232,11 +232,10 @@ over(const struct follow *f, const struct episode *e, int64_t now_ms)
 	    e->owed == 0 && now_ms - e->delivered_ms > lim.settle_ms);
 }
 
-/* The episode of this scope and class, begun anew if the last one is over. */
 struct followed *
-followed_find(struct follow *f, const struct judgement *j, int64_t now_ms)
+followed_known(const struct follow *f, const struct judgement *j,
+    int64_t now_ms)
 {
-	struct episode	 e = { .class = j->class, .origin = j->origin };
 	struct followed	*fe;
 
 	TAILQ_FOREACH(fe, &f->episodes, entry)
@@ -244,6 +243,22 @@ followed_find(struct follow *f, const struct judgement *j, int64_t now_ms)
 		    strcmp(fe->e.scope, j->scope) == 0 &&
 		    !over(f, &fe->e, now_ms))
 			return (fe);
+	return (NULL);
+}
+
+/* What nobody is told of yet is of the kind that is seen now: that decides
+ * what can end it. */
+struct followed *
+followed_find(struct follow *f, const struct judgement *j, int64_t now_ms)
+{
+	struct episode	 e = { .class = j->class, .origin = j->origin };
+	struct followed	*fe = followed_known(f, j, now_ms);
+
+	if (fe != NULL) {
+		if (!episode_is_open(&fe->e))
+			fe->e.origin = j->origin;
+		return (fe);
+	}
 	text_copy(e.scope, sizeof e.scope, j->scope);
 	return (followed_add(f, &e));
 }

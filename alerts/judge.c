@@ -226,6 +226,60 @@ judge_age(const struct route *r, const char *host, struct judgement *j)
 	scope_set(j, SCOPE_ROUTE, via(r, r->name, host, name));
 }
 
+enum outcome_class
+judge_reported(enum outcome_class class)
+{
+	switch (class) {
+	case CLASS_NONE:
+	case CLASS_ACCEPTED:
+	case CLASS_UNCERTAIN:
+	case CLASS_OTHER:
+	case CLASS_BLIND:
+	case CLASSES:
+		return (CLASS_UNDELIVERED);
+	case CLASS_SYSTEM_FULL:
+	case CLASS_MAILBOX_FULL:
+	case CLASS_CONGESTION:
+	case CLASS_GREYLISTING:
+	case CLASS_RATE_LIMIT:
+	case CLASS_SIZE:
+	case CLASS_POLICY:
+	case CLASS_NO_SUCH_USER:
+	case CLASS_AUTH:
+	case CLASS_TLS:
+	case CLASS_DNS:
+	case CLASS_NETWORK:
+	case CLASS_UNDELIVERED:
+		break;
+	}
+	return (class);
+}
+
+/*
+ * What lies behind the server we speak to is a system of its own; the server
+ * itself is known by the name that the configuration gives it.
+ */
+void
+judge_report(const struct route *r, enum outcome_class class,
+    const char *system, const char *host, struct judgement *j)
+{
+	char	name[EPISODE_SCOPE];
+
+	memset(j, 0, sizeof *j);
+	j->event = EPISODE_EV_MISS;
+	j->class = judge_reported(class);
+	j->origin = EPISODE_BY_BOUNCE;
+	if (scope_of[j->class] == SCOPE_RECIPIENT)
+		scope_set(j, SCOPE_RECIPIENT, r->to);
+	else if (system[0] == '\0')
+		scope_set(j, SCOPE_ROUTE, via(r, r->name, host, name));
+	else if (strcasecmp(system, r->server->host) == 0 ||
+	    strcasecmp(system, host) == 0)
+		scope_system(j, r, system);
+	else
+		scope_set(j, SCOPE_SYSTEM, system);
+}
+
 void
 judge_offline(struct judgement *j)
 {
@@ -336,14 +390,14 @@ judge_limits(const struct alerts *alerts, const struct episode *e,
 		.accepts_to_mend = a->accept_after,
 		.settle_ms = a->settle_ms,
 	};
-	if (e->class == CLASS_SYSTEM_FULL) {
+	if (e->origin != EPISODE_BY_ATTEMPT) {
+		lim->misses_to_fail = 1;
+		lim->fail_for_ms = 0;
+	} else if (e->class == CLASS_SYSTEM_FULL) {
 		lim->misses_to_fail = a->full_after;
 		lim->fail_for_ms = 0;
 	} else if (e->class == CLASS_BLIND) {
 		lim->misses_to_fail = 1;
 		lim->fail_for_ms = a->blind_after_ms;
-	} else if (e->origin != EPISODE_BY_ATTEMPT) {
-		lim->misses_to_fail = 1;
-		lim->fail_for_ms = 0;
 	}
 }

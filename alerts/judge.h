@@ -47,6 +47,17 @@ void	 judge_attempt(const struct route *, const struct probe *,
 void	 judge_age(const struct route *, const char *host,
 	    struct judgement *);
 
+/*
+ * A delivery report or a bounce about a probe that host took.  system is who
+ * it says the trouble is with, "" if it names nobody.  MISS, whatever our own
+ * session came to.
+ */
+void	 judge_report(const struct route *, enum outcome_class,
+	    const char *system, const char *host, struct judgement *);
+/* The class of a probe that a report gave up: `undelivered` if the report
+ * has no better one. */
+enum outcome_class judge_reported(enum outcome_class);
+
 /* Nothing can be reached at all. */
 void	 judge_offline(struct judgement *);
 

@@ -6,6 +6,13 @@
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
+/*
+ * A whole mail comes in parts that the filter lets through: its header, then
+ * pieces of its text.
+ */
+#define PIECE		61440U
+#define PIECES		4
+
 static struct mailimap_section *
 header_section(bool whole)
 {
@@ -140,6 +147,74 @@ imap_fetched(const struct mailimap_msg_att *msg, struct imap_fetched *out)
 			break;
 		}
 	}
+}
+
+/* One section of one mail added to text; how much, or -1. */
+static int
+add_section(struct mailbox_box *box, uint32_t uid,
+    struct mailimap_fetch_att *section, char *text,
+    struct mailbox_trouble *trouble)
+{
+	struct mailimap_fetch_type	*type;
+	struct imap_fetched		 one = { .len = 0 };
+	clist				*list;
+	int				 r;
+
+	type = mailimap_fetch_type_new_fetch_att_list_empty();
+	if (type == NULL || section == NULL)
+		panic("out of memory");
+	mailimap_fetch_type_new_fetch_att_list_add(type,
+	    mailimap_fetch_att_new_uid());
+	mailimap_fetch_type_new_fetch_att_list_add(type, section);
+	r = fetch(box, mailimap_set_new_single(uid), true, type, &list,
+	    trouble);
+	if (r != 0 || list == NULL)
+		return (r < 0 ? -1 : 0);
+	for (clistiter *i = clist_begin(list); i != NULL; i = clist_next(i)) {
+		imap_fetched(clist_content(i), &one);
+		if (one.uid == uid && one.data != NULL)
+			break;
+		one.len = 0;
+	}
+	if (one.len > PIECE)
+		one.len = PIECE;
+	if (one.len > 0)
+		memcpy(text, one.data, one.len);
+	mailimap_fetch_list_free(list);
+	return ((int)one.len);
+}
+
+int
+imap_fetch_whole(struct mailbox_box *box, uint32_t uid, char **text_r,
+    size_t *len_r, struct mailbox_trouble *trouble)
+{
+	char		*text = mem_alloc(PIECE * (PIECES + 1));
+	size_t		 len;
+	unsigned	 i;
+	int		 n;
+
+	*text_r = NULL;
+	*len_r = 0;
+	n = add_section(box, uid,
+	    mailimap_fetch_att_new_body_peek_section_partial(
+	    mailimap_section_new_header(), 0, IMAP_HEAD_MAX), text, trouble);
+	len = n > 0 ? (size_t)n : 0;
+	for (i = 0; n > 0 && i < PIECES; i++) {
+		n = add_section(box, uid,
+		    mailimap_fetch_att_new_body_peek_section_partial(
+		    mailimap_section_new_text(), i * PIECE, PIECE),
+		    text + len, trouble);
+		len += n > 0 ? (size_t)n : 0;
+		if (n < (int)PIECE)
+			break;
+	}
+	if (n < 0 || len == 0) {
+		mem_free(text);
+		return (n < 0 ? -1 : 0);
+	}
+	*text_r = text;
+	*len_r = len;
+	return (0);
 }
 
 int

@@ -104,6 +104,36 @@ hand_up_body(struct look *l, struct mailbox_mail *m)
 	return (0);
 }
 
+/* The same mail again, all of it.  0 or -1. */
+static int
+hand_up_whole(struct look *l, struct mailbox_mail *m)
+{
+	char	*text;
+	int	 r;
+
+	r = imap_fetch_whole(l->box, m->uid, &text, &m->whole_len, l->trouble);
+	m->whole = text;
+	if (r == 0 && text != NULL)
+		(void)l->sink->mail(l->sink->arg, m);
+	mem_free(text);
+	return (r);
+}
+
+/* One mail, and again with what the sink wants of it.  0 or -1. */
+static int
+hand_up_one(struct look *l, struct mailbox_mail *m)
+{
+	switch (l->sink->mail(l->sink->arg, m)) {
+	case MAILBOX_ENOUGH:
+		break;
+	case MAILBOX_BODY:
+		return (hand_up_body(l, m));
+	case MAILBOX_WHOLE:
+		return (hand_up_whole(l, m));
+	}
+	return (0);
+}
+
 /* Every mail of the list beyond the folder's mark; the highest in *top_r. */
 static int
 hand_up(struct look *l, clist *list, uint32_t *top_r, bool *hollow_r)
@@ -121,7 +151,7 @@ hand_up(struct look *l, clist *list, uint32_t *top_r, bool *hollow_r)
 		describe(l, &f, &m);
 		if (f.uid > *top_r)
 			*top_r = f.uid;
-		if (l->sink->mail(l->sink->arg, &m) && hand_up_body(l, &m) < 0)
+		if (hand_up_one(l, &m) < 0)
 			return (-1);
 	}
 	return (0);

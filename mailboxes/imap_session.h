@@ -57,6 +57,12 @@ int	 imap_select(struct mailbox_box *, struct mailbox_folder *,
 /* Fetches header fields and dates, or bodies, by UID; frees the set. */
 int	 imap_fetch(struct mailbox_box *, struct mailimap_set *, bool body,
 	    clist **, struct mailbox_trouble *);
+/*
+ * One mail with its header, in the memory of the caller (NULL if it is not
+ * there any more), at most MAILBOX_WHOLE_MAX bytes.  0 or -1.
+ */
+int	 imap_fetch_whole(struct mailbox_box *, uint32_t uid, char **text_r,
+	    size_t *len_r, struct mailbox_trouble *);
 /* One entry of that list. */
 struct imap_fetched {
 	uint32_t	 uid;

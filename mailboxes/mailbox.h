@@ -49,6 +49,7 @@ struct mailbox_box {
 	int64_t			 timeout_ms;
 	char			*junk;		/* "auto", "none", a name */
 	char			*froms;		/* one a line */
+	bool			 bounces;	/* reports come here */
 	enum expunge_mode	 expunge;
 
 	struct mailbox_folder	*folders;	/* owned; [0] is waited on */
@@ -70,11 +71,23 @@ struct mailbox_mail {
 	size_t		 head_len;
 	const char	*body;		/* its beginning; NULL: not fetched */
 	size_t		 body_len;
+	const char	*whole;		/* header and body, MAILBOX_WHOLE_MAX
+					 * bytes at most; NULL: not fetched */
+	size_t		 whole_len;
+};
+
+#define MAILBOX_WHOLE_MAX	(256 * 1024)
+
+/* What the same mail is to be handed up again with. */
+enum mailbox_want {
+	MAILBOX_ENOUGH,		/* not again */
+	MAILBOX_BODY,		/* its body's beginning */
+	MAILBOX_WHOLE		/* all of it */
 };
 
 struct mailbox_sink {
-	/* True to get the same mail again with its body. */
-	bool	 (*mail)(void *arg, const struct mailbox_mail *);
+	/* Asked again with what it wanted, it wants no more. */
+	enum mailbox_want (*mail)(void *arg, const struct mailbox_mail *);
 	/* The folder has been read up to its uid; the mails were told before. */
 	void	 (*mark)(void *arg, const struct mailbox_folder *);
 	/* Not fatal, for an admin. */

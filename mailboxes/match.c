@@ -21,7 +21,7 @@ const char *const match_fields[] = { "X-Mailflow-Probe", "Message-ID",
 	"X-Microsoft-Original-Message-ID", "Subject", "In-Reply-To",
 	"References", "From", "To", "Date", "Content-Type",
 	"Content-Transfer-Encoding", "Auto-Submitted", "Received",
-	"Authentication-Results" };
+	"Authentication-Results", "Return-Path", "X-Failed-Recipients" };
 const size_t match_field_count = NITEMS(match_fields);
 
 struct mail {

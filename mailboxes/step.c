@@ -4,9 +4,12 @@
 
 #include "mailboxes/header.h"
 #include "mailboxes/received.h"
+#include "mailboxes/report.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
 #include "monitor/worker_child.h"
+
+#define BODY_LOOK	8192	/* as much of it as is looked into */
 
 static void
 remember(struct step *s, const char *token)
@@ -43,24 +46,85 @@ send_arrival(struct step *s, const struct mailbox_mail *mail,
 	worker_child_send(FRAME_ARRIVAL, &f);
 }
 
+/* Sends it on if it is a report about a probe; false if it is no report. */
 static bool
+take_report(struct step *s, const struct mailbox_mail *mail)
+{
+	struct frame_report	f;
+	enum report_kind	kind;
+
+	kind = report_read(&s->rules, mail->whole, mail->whole_len, &f);
+	if (kind != REPORT_OURS)
+		return (kind != REPORT_NONE);
+	f.id = s->id;
+	text_copy(f.folder, sizeof f.folder, mail->folder->name);
+	f.uidvalidity = mail->uidvalidity;
+	f.uid = mail->uid;
+	f.seen = mail->seen;
+	f.internal_ms = mail->internal_ms;
+	worker_child_send(FRAME_REPORT, &f);
+	return (true);
+}
+
+/*
+ * Where reports are awaited, all that may be one is read; elsewhere what
+ * quotes a token of ours.
+ */
+static bool
+may_report(const struct step *s, const struct mailbox_mail *mail,
+    const struct match *m)
+{
+	return (mail->whole == NULL && mail->body == NULL && !m->is_probe &&
+	    (s->box->bounces || m->carrier != MATCH_NOWHERE) &&
+	    report_may_be(mail->head, mail->head_len));
+}
+
+/* The beginning of a body that came with its header. */
+static const char *
+body_of(const struct mailbox_mail *mail, size_t *len_r)
+{
+	static const char *const	ends[] = { "\r\n\r\n", "\n\n" };
+	const char			*at;
+
+	for (size_t i = 0; mail->whole != NULL && i < NITEMS(ends); i++) {
+		at = memmem(mail->whole, mail->whole_len, ends[i],
+		    strlen(ends[i]));
+		if (at == NULL)
+			continue;
+		*len_r = mail->whole_len - (size_t)(at - mail->whole);
+		if (*len_r > BODY_LOOK)
+			*len_r = BODY_LOOK;
+		return (at);
+	}
+	*len_r = mail->body_len;
+	return (mail->body != NULL ? mail->body : "");
+}
+
+static enum mailbox_want
 on_mail(void *arg, const struct mailbox_mail *mail)
 {
 	struct step	*s = arg;
 	struct match	 m;
+	const char	*body;
+	size_t		 len;
 
-	match_mail(&s->rules, mail->head, mail->head_len,
-	    mail->body != NULL ? mail->body : "", mail->body_len, &m);
+	if (mail->whole != NULL && take_report(s, mail))
+		return (MAILBOX_ENOUGH);
+	body = body_of(mail, &len);
+	match_mail(&s->rules, mail->head, mail->head_len, body, len, &m);
+	if (may_report(s, mail, &m))
+		return (MAILBOX_WHOLE);
 	if (m.carrier != MATCH_NOWHERE) {
 		send_arrival(s, mail, &m);
 		remember(s, m.token);
-		return (false);
+		return (MAILBOX_ENOUGH);
 	}
 	if (m.stranger) {
 		s->ignored++;
-		return (false);
+		return (MAILBOX_ENOUGH);
 	}
-	return (mail->body == NULL && (m.ours_perhaps || s->expecting));
+	return (mail->body == NULL && mail->whole == NULL &&
+	    (m.ours_perhaps || s->expecting) ? MAILBOX_BODY : MAILBOX_ENOUGH);
 }
 
 static void

@@ -97,6 +97,7 @@ fill_box(struct mailbox_box *b, const struct frame_mailbox *f)
 		.timeout_ms = f->timeout_ms,
 		.junk = mem_strdup(f->junk),
 		.froms = mem_strdup(f->froms),
+		.bounces = f->bounces,
 		.expunge = (enum expunge_mode)f->expunge,
 		.trash = mem_strdup(""),
 	};

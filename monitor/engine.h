@@ -92,6 +92,8 @@ void		 engine_arrival(struct engine *, const struct frame_arrival *,
 		    int64_t now_ms);
 void		 engine_look(struct engine *, const struct frame_look *,
 		    int64_t now_ms);
+void		 engine_report(struct engine *, const struct frame_report *,
+		    int64_t now_ms);
 void		 engine_mark(struct engine *, const struct frame_mark *);
 
 /*

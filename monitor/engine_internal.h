@@ -33,6 +33,7 @@ struct probe_run {
 	bool			 spaced;	/* has its slot of the domain */
 	bool			 has_arrival;	/* seen before its outcome was */
 	struct frame_arrival	 arrival;
+	struct frame_report	*report;	/* owned: as early; or NULL */
 	int64_t			 looked_base_ms;	/* mailbox's looked time then */
 	TAILQ_ENTRY(probe_run)	 in_queue;
 	TAILQ_ENTRY(probe_run)	 in_pending;	/* accepted, of its mailbox */
@@ -205,6 +206,9 @@ void	 engine_fill_server(struct engine *, const struct server *,
 void	 engine_release_held(struct engine *);
 void	 engine_dispatch_starved(struct engine *);
 void	 engine_save(struct engine *, const struct probe_run *);
+
+/* engine_report.c: judges what came before its outcome, if anything did. */
+void	 probe_run_take_report(struct engine *, struct probe_run *);
 
 /* engine_mx.c: the mail hosts of domains. */
 void	 mx_take_config(struct engine *);

@@ -307,9 +307,11 @@ fill_mailbox(struct engine *e, const struct mailbox_run *m,
 	for (char **folder = b->folders; *folder != NULL; folder++)
 		add_line(f->folders, sizeof f->folders, *folder);
 	text_copy(f->junk, sizeof f->junk, b->junk);
-	for (struct route_run **r = e->routes; *r != NULL; r++)
+	for (struct route_run **r = e->routes; *r != NULL; r++) {
+		f->bounces = f->bounces || (*r)->route->bounces == b;
 		if ((*r)->mailbox == m)
 			add_line(f->froms, sizeof f->froms, (*r)->route->from);
+	}
 	f->poll_ms = b->poll_ms;
 	f->idle = b->idle;
 	f->burst_ms = b->burst_ms;

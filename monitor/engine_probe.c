@@ -107,6 +107,7 @@ probe_run_free(struct engine *e, struct probe_run *pr)
 	if (pr->route->current == pr)
 		pr->route->current = NULL;
 	tdelete(pr, &e->by_token, by_token);
+	mem_free(pr->report);
 	mem_free(pr);
 }
 
@@ -849,6 +850,8 @@ apply(struct engine *e, struct probe_run *pr, const struct schedule_after *after
 	engine_news(e, &pr->p);
 	if (pr->has_arrival)
 		judge_early_arrival(e, pr);
+	else
+		probe_run_take_report(e, pr);
 }
 
 /* Permanent refusals in a row; a restart must not make us rude again. */

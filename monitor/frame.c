@@ -131,6 +131,7 @@ static const struct field mailbox[] = {
 	TEXT(frame_mailbox, folders),
 	TEXT(frame_mailbox, junk),
 	TEXT(frame_mailbox, froms),
+	BOOL(frame_mailbox, bounces),
 	U64(frame_mailbox, poll_ms),
 	BOOL(frame_mailbox, idle),
 	U64(frame_mailbox, burst_ms),
@@ -216,6 +217,24 @@ static const struct field hosts[] = {
 	TEXT(frame_hosts, hosts),
 };
 
+static const struct field report[] = {
+	U32(frame_report, id),
+	TEXT(frame_report, token),
+	ENUM(frame_report, news, REPORT_NEWS),
+	TEXT(frame_report, action),
+	ENUM(frame_report, class, CLASSES),
+	ENUM(frame_report, code, 600),
+	TEXT(frame_report, enhanced),
+	TEXT(frame_report, reply),
+	TEXT(frame_report, remote_mta),
+	TEXT(frame_report, reporting_mta),
+	TEXT(frame_report, folder),
+	U32(frame_report, uidvalidity),
+	U32(frame_report, uid),
+	STAMP(frame_report, seen),
+	U64(frame_report, internal_ms),
+};
+
 static const struct type {
 	const char		*name;
 	const struct field	*fields;
@@ -238,6 +257,7 @@ static const struct type {
 	[FRAME_ARRIVAL]		= { "arrival", arrival, NITEMS(arrival) },
 	[FRAME_LOOK]		= { "look", look, NITEMS(look) },
 	[FRAME_HOSTS]		= { "hosts", hosts, NITEMS(hosts) },
+	[FRAME_REPORT]		= { "report", report, NITEMS(report) },
 };
 
 /* A window on bytes that are written or read once, front to back. */
@@ -448,4 +468,16 @@ frame_name(enum frame_type type)
 {
 	return (type >= FRAME_HELLO && type < FRAME_TYPES ?
 	    types[type].name : "unknown");
+}
+
+const char *
+frame_report_name(enum report_news news)
+{
+	static const char *const	names[REPORT_NEWS] = {
+		[REPORT_NOTED]		= "noted",
+		[REPORT_DELAYED]	= "delayed",
+		[REPORT_LOST]		= "lost",
+	};
+
+	return (news < REPORT_NEWS ? names[news] : "");
 }

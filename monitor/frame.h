@@ -48,6 +48,7 @@ enum frame_type {
 	FRAME_ARRIVAL,		/* watcher */
 	FRAME_LOOK,		/* watcher: looked, or could not */
 	FRAME_HOSTS,		/* sender: the answer to JOB_LOOKUP */
+	FRAME_REPORT,		/* watcher: what a bounce says of a probe */
 	FRAME_TYPES
 };
 
@@ -140,6 +141,7 @@ struct frame_mailbox {
 	char		 folders[FRAME_FOLDERS];
 	char		 junk[FRAME_LOCAL];
 	char		 froms[FRAME_FOLDERS];	/* the routes' senders */
+	bool		 bounces;		/* reports about probes come here */
 	int64_t		 poll_ms;
 	bool		 idle;
 	int64_t		 burst_ms;
@@ -207,6 +209,37 @@ struct frame_arrival {
 	char		 auth_results[OUTCOME_HOST];
 };
 
+/* What a report says has become of a probe. */
+enum report_news {
+	REPORT_NOTED,		/* delivered, relayed, expanded */
+	REPORT_DELAYED,		/* still being tried */
+	REPORT_LOST,		/* given up */
+	REPORT_NEWS
+};
+
+/*
+ * A delivery report or a bounce in words.  The token is of this instance;
+ * whether its MAC holds is for the monitor to check, which alone knows the
+ * mailbox that the probe was for.
+ */
+struct frame_report {
+	uint32_t	 id;
+	char		 token[TOKEN_SIZE];
+	uint32_t	 news;			/* enum report_news */
+	char		 action[FRAME_NAME];	/* its own word, or "" */
+	uint32_t	 class;			/* enum outcome_class */
+	uint32_t	 code;			/* 200-599, 0: none */
+	char		 enhanced[OUTCOME_ENHANCED];
+	char		 reply[OUTCOME_REPLY];	/* what the refusing server said */
+	char		 remote_mta[OUTCOME_HOST];	/* who refused, or "" */
+	char		 reporting_mta[OUTCOME_HOST];	/* who tells it, or "" */
+	char		 folder[FRAME_LOCAL];
+	uint32_t	 uidvalidity;
+	uint32_t	 uid;
+	struct stamp	 seen;		/* when the watcher learnt of it */
+	int64_t		 internal_ms;	/* INTERNALDATE, wall; 0: unknown */
+};
+
 enum look_state {
 	LOOK_GOOD,		/* every folder was looked at */
 	LOOK_BLIND,		/* could not look, will try again by itself */
@@ -244,6 +277,7 @@ union frame_body {
 	struct frame_arrival	 arrival;
 	struct frame_look	 look;
 	struct frame_hosts	 hosts;
+	struct frame_report	 report;
 };
 
 /*
@@ -261,5 +295,7 @@ enum frame_type	 frame_decode(const unsigned char *buf, size_t len,
 		    union frame_body *out, const char **why_r);
 
 const char	*frame_name(enum frame_type);
+/* "noted", "delayed", "lost". */
+const char	*frame_report_name(enum report_news);
 
 #endif

@@ -85,6 +85,10 @@ int		 store_transcript_get(struct store *, const char *route,
 int		 store_arrival_put(struct store *, const char *mailbox,
 		    const struct frame_arrival *);
 
+/* The same of reports. */
+int		 store_report_put(struct store *, const char *mailbox,
+		    const struct frame_report *);
+
 /* mailboxes */
 
 int		 store_mark_put(struct store *, const char *mailbox,

@@ -35,6 +35,8 @@ word_of(enum vocabulary words, unsigned i)
 		return (notice_kind_name((enum notice_kind)i));
 	case WORDS_DELIVERY_STATE:
 		return (store_delivery_name(i));
+	case WORDS_REPORT:
+		return (frame_report_name((enum report_news)i));
 	}
 	panic("store: vocabulary %d", (int)words);
 }
@@ -49,6 +51,7 @@ static const unsigned word_counts[] = {
 	[WORDS_EPISODE_ORIGIN]	= EPISODE_ORIGINS,
 	[WORDS_NOTICE_KIND]	= NOTICE_KINDS,
 	[WORDS_DELIVERY_STATE]	= DELIVERY_STATES,
+	[WORDS_REPORT]		= REPORT_NEWS,
 };
 
 /*

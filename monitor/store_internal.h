@@ -36,6 +36,7 @@ enum vocabulary {
 	WORDS_EPISODE_ORIGIN,
 	WORDS_NOTICE_KIND,
 	WORDS_DELIVERY_STATE,
+	WORDS_REPORT,
 };
 
 enum column_type {

@@ -4,7 +4,7 @@
 #include "monitor/text.h"
 
 /*
- * Probes, their attempts, and the mails that arrived.
+ * Probes, their attempts, the mails that arrived and the reports.
  */
 
 static const struct column	probe_columns[] = {
@@ -101,6 +101,27 @@ static const struct column	arrival_columns[] = {
 
 static const struct record	arrival_record = {
 	"arrival", arrival_columns, NITEMS(arrival_columns)
+};
+
+static const struct column	report_columns[] = {
+	TEXT("folder", frame_report, folder),
+	VALUE("uidvalidity", frame_report, uidvalidity, COLUMN_UINT),
+	VALUE("uid", frame_report, uid, COLUMN_UINT),
+	TEXT("token", frame_report, token),
+	WORD("news", frame_report, news, WORDS_REPORT),
+	TEXT("action", frame_report, action),
+	WORD("class", frame_report, class, WORDS_CLASS),
+	VALUE("code", frame_report, code, COLUMN_UINT),
+	TEXT("enhanced", frame_report, enhanced),
+	TEXT("reply", frame_report, reply),
+	TEXT("remote_mta", frame_report, remote_mta),
+	TEXT("reporting_mta", frame_report, reporting_mta),
+	STAMP("seen", frame_report, seen),
+	VALUE("internal_ms", frame_report, internal_ms, COLUMN_INT64),
+};
+
+static const struct record	report_record = {
+	"report", report_columns, NITEMS(report_columns)
 };
 
 /* probes */
@@ -295,6 +316,27 @@ store_arrival_put(struct store *s, const char *mailbox,
 
 	cursor_open(&c, s, &arrival_put);
 	cursor_row(&c, a);
+	cursor_text(&c, mailbox);
+	if (cursor_run(&c) == -1)
+		return (-1);
+	return (sqlite3_changes(s->db) > 0 ? 1 : 0);
+}
+
+/* reports */
+
+static const struct query	report_put = {
+	"INSERT INTO report(@,mailbox) VALUES (#,?) ON CONFLICT DO NOTHING",
+	&report_record
+};
+
+int
+store_report_put(struct store *s, const char *mailbox,
+    const struct frame_report *f)
+{
+	struct cursor	c;
+
+	cursor_open(&c, s, &report_put);
+	cursor_row(&c, f);
 	cursor_text(&c, mailbox);
 	if (cursor_run(&c) == -1)
 		return (-1);

@@ -22,6 +22,9 @@ static const struct query	prunes[] = {
 	{ "DELETE FROM arrival WHERE id IN (SELECT id FROM"
 	    " (SELECT id, seen_ms FROM arrival ORDER BY id LIMIT ?2)"
 	    " WHERE seen_ms < ?1)", NULL },
+	{ "DELETE FROM report WHERE id IN (SELECT id FROM"
+	    " (SELECT id, seen_ms FROM report ORDER BY id LIMIT ?2)"
+	    " WHERE seen_ms < ?1)", NULL },
 	{ "DELETE FROM notice WHERE id IN (SELECT id FROM notice AS n"
 	    " WHERE owed_ms < ?1 AND NOT EXISTS (SELECT 1 FROM delivery"
 	    " WHERE notice = n.id AND state IN ('due', 'sending'))"

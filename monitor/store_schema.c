@@ -220,7 +220,29 @@ static const char	step_1[] =
 "CREATE INDEX delivery_due ON delivery(notice, recipient)"
 "	WHERE state IN ('due', 'sending');";
 
-const char *const	store_steps[] = { step_1 };
+static const char	step_2[] =
+"CREATE TABLE report ("
+"	id INTEGER PRIMARY KEY,"
+"	mailbox TEXT NOT NULL,"
+"	folder TEXT NOT NULL,"
+"	uidvalidity INTEGER NOT NULL,"
+"	uid INTEGER NOT NULL,"
+"	token TEXT NOT NULL,"
+"	news TEXT NOT NULL,"
+"	action TEXT NOT NULL,"
+"	class TEXT NOT NULL,"
+"	code INTEGER NOT NULL,"
+"	enhanced TEXT NOT NULL,"
+"	reply TEXT NOT NULL,"
+"	remote_mta TEXT NOT NULL,"
+"	reporting_mta TEXT NOT NULL,"
+"	seen_ms INTEGER NOT NULL,"
+"	seen_boot_ms INTEGER NOT NULL,"
+"	seen_boot INTEGER NOT NULL,"
+"	internal_ms INTEGER NOT NULL,"
+"	UNIQUE (mailbox, folder, uidvalidity, uid));";
+
+const char *const	store_steps[] = { step_1, step_2 };
 const int		store_format = (int)NITEMS(store_steps);
 
 /* One number from db.  0 or -1. */

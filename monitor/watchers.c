@@ -168,6 +168,8 @@ id_of(enum frame_type type, const union frame_body *b)
 		return (b->arrival.id);
 	case FRAME_LOOK:
 		return (b->look.id);
+	case FRAME_REPORT:
+		return (b->report.id);
 	default:
 		return (0);		/* no watcher says that */
 	}
@@ -192,6 +194,8 @@ on_frame(void *arg, struct worker *worker, enum frame_type type,
 		engine_arrival(w->engine, &b->arrival, now_ms);
 	else if (type == FRAME_LOOK)
 		engine_look(w->engine, &b->look, now_ms);
+	else if (type == FRAME_REPORT)
+		engine_report(w->engine, &b->report, now_ms);
 	else if (type == FRAME_MARK)
 		engine_mark(w->engine, &b->mark);
 	else

@@ -443,6 +443,22 @@ store_arrival_put(struct store *s, const char *mailbox,
 	return (1);
 }
 
+/* Among the arrivals, by its token: no mailbox has such a name. */
+int
+store_report_put(struct store *s, const char *mailbox,
+    const struct frame_report *f)
+{
+	uint64_t	key = key_of(ARRIVAL, f->token, f->folder,
+			    (uint64_t)f->uidvalidity << 32 | f->uid);
+	struct arrival	a = { f->seen.wall_ms };
+
+	(void)mailbox;
+	if (find(s, ARRIVAL, key) != NULL)
+		return (0);
+	put(s, ARRIVAL, key, &a);
+	return (1);
+}
+
 int
 store_mark_put(struct store *s, const char *mailbox,
     const struct frame_mark *f)

@@ -378,6 +378,28 @@ a_transcript_replaces_the_one_before(void **state)
 }
 
 static void
+the_same_report_counts_only_once(void **state)
+{
+	struct frame_report	 r = { .uid = 7, .uidvalidity = 1,
+				    .token = "t", .folder = "INBOX",
+				    .news = REPORT_LOST, .code = 452,
+				    .class = CLASS_SYSTEM_FULL };
+	struct store		*s = open_store(state);
+
+	assert_int_equal(store_report_put(s, "return", &r), 1);
+	assert_int_equal(store_report_put(s, "return", &r), 0);
+	committed(s);
+	assert_int_equal(store_report_put(s, "return", &r), 0);
+	assert_int_equal(store_report_put(s, "other", &r), 1);
+	r.uid = 8;
+	assert_int_equal(store_report_put(s, "return", &r), 1);
+	committed(s);
+	assert_string_equal(sql(state, "SELECT DISTINCT news || class || code"
+	    " FROM report"), "lostsystem-full452");
+	store_close(&s);
+}
+
+static void
 the_same_mail_arrives_only_once(void **state)
 {
 	struct frame_arrival	 a = { .uid = 7, .uidvalidity = 1,
@@ -1115,19 +1137,20 @@ an_older_file_is_brought_forward_and_a_failing_step_leaves_it(void **state)
 	static const char	good[] = "ALTER TABLE probe ADD COLUMN tag TEXT"
 				    " NOT NULL DEFAULT 'none'";
 	static const char	bad[] = "CREATE TABLE half (a); BOOM";
-	const char		*steps[] = { store_steps[0], good, bad };
+	const char		*steps[] = { store_steps[0], store_steps[1],
+				    good, bad };
 	struct store		*s = open_store(state);
 	char			 why[WHY] = "";
 
 	put_probe(s, "old", "r", PROBE_WAITING, 1);
 	committed(s);
-	assert_int_equal(store_migrate(s->db, steps, 2, why, sizeof why), 0);
-	assert_string_equal(sql(state, "PRAGMA user_version"), "2");
+	assert_int_equal(store_migrate(s->db, steps, 3, why, sizeof why), 0);
+	assert_string_equal(sql(state, "PRAGMA user_version"), "3");
 	assert_string_equal(sql(state, "SELECT token || tag FROM probe"),
 	    "oldnone");
-	assert_int_equal(store_migrate(s->db, steps, 3, why, sizeof why), -1);
+	assert_int_equal(store_migrate(s->db, steps, 4, why, sizeof why), -1);
 	assert_non_null(strstr(why, "BOOM"));
-	assert_string_equal(sql(state, "PRAGMA user_version"), "2");
+	assert_string_equal(sql(state, "PRAGMA user_version"), "3");
 	assert_string_equal(sql(state, "SELECT count(*) FROM sqlite_master"
 	    " WHERE name = 'half'"), "0");
 	store_close(&s);
@@ -1355,6 +1378,7 @@ main(void)
 		T(a_text_too_long_for_us_is_cut_not_overrun),
 		T(an_attempt_is_kept_with_its_stages),
 		T(a_transcript_replaces_the_one_before),
+		T(the_same_report_counts_only_once),
 		T(the_same_mail_arrives_only_once),
 		T(each_folder_has_one_mark),
 		T(a_fact_is_found_by_its_kind_and_name),
