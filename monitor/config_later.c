@@ -17,7 +17,6 @@ static const struct later {
 	const char	*also;		/* one more value that is fine */
 } later[] = {
 	{ KIND_GLOBAL,	"http",			"" },
-	{ KIND_SERVER,	"connect_every",	NULL },
 	{ KIND_MAILBOX,	"token_command",	NULL },
 	{ KIND_MAILBOX,	"junk",			"none" },
 	{ KIND_MAILBOX,	"keep",			NULL },

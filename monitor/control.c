@@ -153,6 +153,14 @@ list_mailbox(void *arg, const struct mailbox_view *v)
 }
 
 static void
+list_check(void *arg, const struct check_view *v)
+{
+	struct listing	*l = arg;
+
+	json_array_append_new(l->array, control_json_check(v));
+}
+
+static void
 list_episode(void *arg, const struct episode *e)
 {
 	struct listing	*l = arg;
@@ -190,12 +198,14 @@ do_status(struct client *c, const json_t *request)
 	struct listing	 mailboxes = { .array = json_array(),
 			    .now_ms = clock_now().wall_ms };
 	struct listing	 episodes = { .array = json_array() };
+	struct listing	 checks = { .array = json_array() };
 	unsigned	 senders, waiting, watchers;
 	json_t		*j = success();
 
 	list_routes(k->engine, argument(request, "route"), &routes,
 	    &mailboxes);
 	follow_each(engine_follow(k->engine), list_episode, &episodes);
+	engine_checks(k->engine, list_check, &checks);
 	k->events->counts(k->arg, &senders, &waiting, &watchers);
 	json_object_set_new(j, "version", json_string(PACKAGE_VERSION));
 	json_object_set_new(j, "instance", control_json_text(k->instance));
@@ -205,6 +215,7 @@ do_status(struct client *c, const json_t *request)
 	json_object_set_new(j, "routes", routes.array);
 	json_object_set_new(j, "mailboxes", mailboxes.array);
 	json_object_set_new(j, "episodes", episodes.array);
+	json_object_set_new(j, "checks", checks.array);
 	json_object_set_new(j, "senders", json_integer(senders));
 	json_object_set_new(j, "jobs_waiting", json_integer(waiting));
 	json_object_set_new(j, "watchers", json_integer(watchers));

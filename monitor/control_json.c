@@ -137,6 +137,42 @@ control_json_route(const struct route_view *v)
 	    "blind", v->blind)));
 }
 
+static json_t *
+span_32(int32_t ms)
+{
+	return (ms >= 0 ? json_integer(ms) : json_null());
+}
+
+json_t *
+control_json_check(const struct check_view *v)
+{
+	const struct outcome	*o = v->seen;
+
+	return (checked(json_pack(
+	    "{so so so so so so so so so so so so so so so so so so}",
+	    "server", control_json_text(v->server->name),
+	    "host", control_json_text(v->host),
+	    "address", control_json_text(o->address),
+	    "state", control_json_text(check_state_name(v->state)),
+	    "hint", control_json_text(v->hint),
+	    "checked_at", control_json_time(v->at_ms),
+	    "due_at", control_json_time(v->due_ms),
+	    "connect_ms", span_32(o->stage_ms[STAGE_CONNECT]),
+	    "greeting_ms", span_32(o->stage_ms[STAGE_GREETING]),
+	    "usual_greeting_ms", span_32(v->usual_ms),
+	    "greeting", control_json_text(o->greeting),
+	    "extensions", control_json_text(o->extensions),
+	    "size_limit", o->size_limit > 0 ? json_integer(o->size_limit) :
+		json_null(),
+	    "tls", control_json_text(o->tls),
+	    "certificate_days",
+		o->certificate_days != OUTCOME_NO_CERTIFICATE ?
+		json_integer(o->certificate_days) : json_null(),
+	    "class", control_json_text(class_name(o->class)),
+	    "code", json_integer(o->code),
+	    "reply", control_json_text(o->reply))));
+}
+
 json_t *
 control_json_mailbox(const struct mailbox_view *v, int64_t now_ms)
 {

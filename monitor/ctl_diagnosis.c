@@ -139,7 +139,7 @@ remarks(struct table *t, const struct diagnosed *d)
 	table_remark(t, o->greeting);
 	remark_offer(t, o);
 	remark_tls(t, o);
-	if (!is_fine(d) && strcmp(o->reply, o->greeting) != 0)
+	if (!is_fine(d) && (o->stage != STAGE_GREETING || o->code == 0))
 		table_remark(t, o->reply);
 }
 

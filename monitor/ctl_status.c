@@ -146,6 +146,59 @@ show_mailboxes(const json_t *status, int64_t now_ms)
 	show_table(&t, "No mailboxes are watched.");
 }
 
+static enum level
+level_of_check(const char *state)
+{
+	return (strcmp(state, "good") == 0 ? LEVEL_OK :
+	    strcmp(state, "unknown") == 0 ? LEVEL_UNKNOWN : LEVEL_WARNING);
+}
+
+/* "12ms", or "-". */
+static const char *
+say_member(const json_t *o, const char *key, char buf[static SAY_SHORT])
+{
+	int64_t	ms = member_number(o, key, -1);
+
+	buf[0] = '\0';
+	return (ms >= 0 ? say_short(ms, buf) : buf);
+}
+
+static void
+add_check(struct table *t, const json_t *c, int64_t now_ms)
+{
+	const char	*state = member_text(c, "state");
+	char		 checked[SHOW_WHEN], now[SAY_SHORT], usual[SAY_SHORT];
+
+	table_row(t, (const char *const[]){ member_text(c, "server"), state,
+	    show_when(member_wall_ms(c, "checked_at"), now_ms, checked),
+	    say_member(c, "greeting_ms", now),
+	    say_member(c, "usual_greeting_ms", usual),
+	    member_text(c, "host") });
+	table_paint(t, 1, level_of_check(state));
+	table_remark(t, member_text(c, "hint"));
+}
+
+static void
+show_checks(const json_t *status, int64_t now_ms)
+{
+	static const char *const	 heads[] = { "SERVER", "STATE",
+					    "CHECKED", "GREETING", "USUAL",
+					    "HOST", NULL };
+	const json_t			*list = json_object_get(status,
+					    "checks");
+	struct table			*t = table_new(heads);
+	json_t				*c;
+	size_t				 i;
+
+	json_array_foreach(list, i, c)
+		add_check(t, c, now_ms);
+	if (json_array_size(list) > 0) {
+		show_table(&t, "");
+		putchar('\n');
+	}
+	table_free(&t);
+}
+
 static void
 show_status(const json_t *status)
 {
@@ -158,6 +211,7 @@ show_status(const json_t *status)
 	putchar('\n');
 	show_mailboxes(status, scene.now_ms);
 	putchar('\n');
+	show_checks(status, scene.now_ms);
 	show_episodes(json_object_get(status, "episodes"), scene.now_ms,
 	    "No episodes.");
 	finding_end(&scene);

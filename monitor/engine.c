@@ -215,6 +215,18 @@ route_run_key(const struct route_run *run, char buf[static RUN_KEY])
 	return (buf);
 }
 
+/* A due time further off than this is another clock's. */
+static int64_t
+longest_hold_ms(const struct route *r)
+{
+	int64_t	ms = r->resend_after_ms;
+
+	for (size_t i = 0; i < r->reject_backoff.count; i++)
+		if (r->reject_backoff.wait_ms[i] > ms)
+			ms = r->reject_backoff.wait_ms[i];
+	return (ms);
+}
+
 void
 route_run_schedule(struct engine *e, struct route_run *run)
 {
@@ -228,7 +240,7 @@ route_run_schedule(struct engine *e, struct route_run *run)
 	    count((void *const *)e->config->routes), e->now_ms);
 	/* A hold after a permanent refusal may lie further off. */
 	if (stored_ms > run->due_ms && stored_ms - e->now_ms <=
-	    r->resend_after_ms)
+	    longest_hold_ms(r))
 		run->due_ms = stored_ms;
 	agenda_set(&e->agenda, &run->item.agenda, run->due_ms);
 }
@@ -488,6 +500,7 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	drop_sentinels(e);
 	engine_resume_pauses(e);
 	engine_release_held(e);
+	engine_dispatch_all(e);
 }
 
 /* Opening. */
@@ -607,6 +620,8 @@ engine_close(struct engine **ep)
 	if (e == NULL)
 		return;
 	*ep = NULL;
+	checks_free(e);
+	mx_free(e);		/* they have items among those of the others */
 	n = all_probes(e, &list);
 	for (size_t i = 0; i < n; i++)
 		probe_run_free(e, list[i]);
@@ -617,7 +632,6 @@ engine_close(struct engine **ep)
 	for (uint32_t i = 0; i < e->mailbox_count; i++)
 		mem_free(e->mailboxes[i]);
 	mem_free(e->mailboxes);
-	mx_free(e);
 	free_lists(e);
 	agenda_free(&e->agenda);
 	outbox_close(&e->outbox);
@@ -652,6 +666,9 @@ item_due(struct engine *e, struct item *item)
 		break;
 	case ITEM_MX:
 		mx_list_due(e, item);
+		break;
+	case ITEM_CHECK:
+		check_due(e, item);
 		break;
 	}
 }

@@ -158,6 +158,25 @@ struct mailbox_view {
 	uint32_t		 ignored;	/* tokens not ours */
 };
 
+/* What connect checks say of a server. */
+enum check_state { CHECK_UNKNOWN, CHECK_GOOD, CHECK_SUSPECT, CHECK_FAILED };
+
+#define CHECK_HINT	512
+
+struct check_view {
+	const struct server	*server;
+	const char		*host;		/* spoken to; or the domain */
+	enum check_state	 state;
+	int64_t			 at_ms;		/* of the last; 0: none yet */
+	int64_t			 due_ms;	/* 0: now */
+	int32_t			 usual_ms;	/* to the greeting; -1: unknown */
+	const char		*hint;		/* "", or why to look at it */
+	const struct outcome	*seen;		/* the last check */
+};
+
+const char	*check_state_name(enum check_state);
+void	 engine_checks(struct engine *,
+	    void (*)(void *arg, const struct check_view *), void *arg);
 void	 engine_routes(struct engine *,
 	    void (*)(void *arg, const struct route_view *), void *arg);
 /* Those of one route (mx = "each" has several).  False: no such route. */

@@ -9,7 +9,7 @@
 /* What engine*.c share; nobody else includes this. */
 
 /* What an agenda item sits in. */
-enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX };
+enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX, ITEM_CHECK };
 
 struct item {
 	struct agenda_item	agenda;		/* first */
@@ -141,6 +141,7 @@ struct engine {
 	struct domain_run	 *domains;	/* owned list */
 	struct breaker		 *breakers;	/* owned list */
 	struct mx_list		 *mx_lists;	/* owned list: engine_mx.c */
+	struct check		 *checks;	/* owned list: engine_check.c */
 	void			 *by_token;	/* tsearch(3) tree of probe_run */
 	struct job_bucket	  jobs[JOB_BUCKETS];
 	struct probe_queue	  held;
@@ -161,6 +162,7 @@ struct engine {
  * says that it is the outbox's. */
 #define JOB_OF_OUTBOX	(UINT64_C(1) << 63)
 #define JOB_OF_MX	(UINT64_C(1) << 62)	/* a look-up */
+#define JOB_OF_CHECK	(UINT64_C(1) << 61)	/* a connect check */
 
 /* engine.c */
 /* The first run of that route: the only one but for mx = "each". */
@@ -203,8 +205,11 @@ void	 route_run_start(struct engine *, struct route_run *, bool asked,
 /* The part of a job that says where it goes. */
 void	 engine_fill_server(struct engine *, const struct server *,
 	    struct frame_job *);
+/* Is a probe being tried on the system of that name? */
+bool	 engine_system_busy(const struct engine *, const char *name);
 void	 engine_release_held(struct engine *);
 void	 engine_dispatch_starved(struct engine *);
+void	 engine_dispatch_all(struct engine *);
 void	 engine_save(struct engine *, const struct probe_run *);
 
 /* engine_report.c: judges what came before its outcome, if anything did. */
@@ -217,6 +222,14 @@ void	 mx_list_due(struct engine *, struct item *);
 void	 mx_job_lost(struct engine *, uint64_t job);
 /* The hosts of its domain are being looked up for the first time. */
 bool	 mx_is_asked(struct engine *, const struct route_run *);
+
+/* engine_check.c: connect checks. */
+void	 check_take_config(struct engine *);
+void	 checks_free(struct engine *);
+void	 check_due(struct engine *, struct item *);
+void	 check_outcome(struct engine *, uint64_t job, const struct outcome *);
+void	 check_learn(struct engine *, const struct route_run *,
+	    const struct outcome *);
 
 /* engine_mailbox.c: looks, arrivals, marks. */
 struct mailbox_run *mailbox_run_find(struct engine *, uint32_t id);

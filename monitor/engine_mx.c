@@ -156,6 +156,7 @@ again(struct engine *e, struct mx_list *l, int64_t after_ms)
 	l->answered = true;
 	agenda_set(&e->agenda, &l->item.agenda, e->now_ms + after_ms);
 	apply(e, l);
+	check_take_config(e);
 }
 
 static struct mx_list *
@@ -261,6 +262,7 @@ mx_take_config(struct engine *e)
 	for (struct mx_list *l = e->mx_lists; l != NULL; l = l->next)
 		if (l->answered)
 			apply(e, l);
+	check_take_config(e);
 }
 
 void

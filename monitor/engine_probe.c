@@ -148,6 +148,17 @@ system_of(struct engine *e, const struct route_run *run)
 	return (s);
 }
 
+bool
+engine_system_busy(const struct engine *e, const char *name)
+{
+	const struct system_run	*s;
+
+	for (s = e->systems; s != NULL; s = s->next)
+		if (strcasecmp(s->name, name) == 0)
+			return (s->in_flight > 0);
+	return (false);
+}
+
 /* The moment this domain may be sent to, and the next one's, further on. */
 static int64_t
 domain_slot(struct engine *e, const char *address)
@@ -382,6 +393,17 @@ engine_dispatch_starved(struct engine *e)
 		s->starved = false;
 		dispatch(e, s);
 	}
+}
+
+/* Places may have come free that nobody's end of a session speaks of. */
+void
+engine_dispatch_all(struct engine *e)
+{
+	struct system_run	*s;
+
+	for (s = e->systems; s != NULL; s = s->next)
+		dispatch(e, s);
+	engine_dispatch_starved(e);
 }
 
 static void
@@ -882,6 +904,7 @@ conclude(struct engine *e, struct probe_run *pr, const struct outcome *o)
 	count_rejects(e, r, o);
 	after = schedule_after(r->route, &pr->p, o, r->rejects, e->now_ms);
 	record(e, pr, o);
+	check_learn(e, r, o);
 	note_login(e, r->route->server, o);
 	follow_attempt(e->follow, r->route, &pr->p, o, e->now_ms);
 	apply(e, pr, &after);
@@ -913,6 +936,8 @@ engine_outcome(struct engine *e, uint64_t job, const struct outcome *o,
 	if ((job & JOB_OF_OUTBOX) != 0) {
 		e->alerts_in_flight--;
 		outbox_result(e->outbox, job & ~JOB_OF_OUTBOX, o, now_ms);
+	} else if ((job & JOB_OF_CHECK) != 0) {
+		check_outcome(e, job, o);
 	} else if ((pr = find_job(e, job)) != NULL)
 		conclude(e, pr, o);
 }

@@ -809,7 +809,6 @@ static void
 what_is_not_built_yet_is_said_so(void **state)
 {
 	static const char	*const settings[][2] = {
-		{ "server", "host = \"a\"\n\tconnect_every = 5m" },
 		{ "mailbox", "host = \"a\" user = \"u\" "
 		    "password_command = \"x\"\n\tjunk = \"Spam\"" },
 		{ "mailbox", "host = \"a\" user = \"u\" "
