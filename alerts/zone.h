@@ -8,6 +8,7 @@
  * The time on somebody's wall, by the TZ database.  The C library knows one
  * zone per process: this sets TZ, asks, and puts back what was there.  Only
  * for a thread that is alone in reading the environment, as the monitor's is.
+ * A zone that is not known is UTC, but for zone_local().
  */
 
 /*
@@ -17,5 +18,21 @@
  */
 void	 zone_local(const char *zone, int64_t wall_ms, char *buf,
 	    size_t size);
+
+/* Days since 1970-01-01 on the calendar of zone at wall_ms. */
+int64_t	 zone_day(const char *zone, int64_t wall_ms);
+/* The weekday of such a day, 0: Sunday. */
+int	 zone_weekday(int64_t day);
+
+/* Which one, of a minute that a clock set back shows twice. */
+enum zone_pick { ZONE_FIRST, ZONE_LAST };
+
+/*
+ * When the clocks of zone show this minute (0 to 1440, after midnight) of
+ * that day, as wall milliseconds.  A minute that a clock set forward leaves
+ * out is the first one that there is after it.
+ */
+int64_t	 zone_minute(const char *zone, int64_t day, int minute,
+	    enum zone_pick);
 
 #endif
