@@ -296,6 +296,65 @@ episode_settled(struct episode *e, const struct episode_limits *lim,
 	return (owes);
 }
 
+/* Windows. */
+
+enum episode_state
+episode_believed(const struct episode *e)
+{
+	if (e->held)
+		return (e->told);
+	if (e->owed & ACCEPTS)
+		return (EPISODE_FAILING);
+	if (e->owed & ARRIVES)		/* nobody hears of blind accepting */
+		return (e->class == CLASS_BLIND ? EPISODE_FAILING :
+		    EPISODE_ACCEPTING);
+	return (e->state == EPISODE_SUSPECT ? EPISODE_QUIET : e->state);
+}
+
+unsigned
+episode_news(const struct episode *e, enum episode_state believed)
+{
+	/* From what people believe to what is. */
+	static const unsigned	news[EPISODE_STATES][EPISODE_STATES] = {
+		[EPISODE_QUIET] = {
+			[EPISODE_FAILING]	= FAILS,
+			[EPISODE_ACCEPTING]	= FAILS | ACCEPTS,
+		},
+		[EPISODE_FAILING] = {
+			[EPISODE_ACCEPTING]	= ACCEPTS,
+			[EPISODE_QUIET]		= ACCEPTS | ARRIVES,
+			[EPISODE_SUSPECT]	= ACCEPTS | ARRIVES,
+		},
+		[EPISODE_ACCEPTING] = {
+			[EPISODE_FAILING]	= FAILS,
+			[EPISODE_QUIET]		= ARRIVES,
+			[EPISODE_SUSPECT]	= ARRIVES,
+		},
+	};
+
+	return (tellable(e, news[believed][e->state]));
+}
+
+unsigned
+episode_withhold(struct episode *e, enum episode_state believed,
+    unsigned owes, bool covered)
+{
+	unsigned	news;
+
+	if (!e->held && (owes == 0 || !covered))
+		return (owes);
+	e->held = true;
+	e->told = believed;
+	if (e->owed != 0)		/* damped: it may come back */
+		return (0);
+	news = episode_news(e, e->told);
+	if (covered && news != 0)
+		return (0);
+	e->held = false;
+	e->told = EPISODE_QUIET;
+	return (news);
+}
+
 void
 episode_break_run(struct episode *e)
 {

@@ -72,6 +72,8 @@ struct episode {
 	int64_t			 remind_ms;	/* next reminder; 0: none */
 	int64_t			 tell_ms;	/* damped recovery due; 0: none */
 	unsigned		 owed;		/* EPISODE_OWES_*: held by damping */
+	bool			 held;		/* a window keeps its notices */
+	enum episode_state	 told;		/* held: what people believe */
 	int64_t			 max_delay_ms;	/* of probes it delayed */
 	char			 closed_by[TOKEN_SIZE];	/* the probe that proved it */
 	char			 sentinel[TOKEN_SIZE];	/* the probe being retried */
@@ -112,6 +114,22 @@ unsigned	 episode_step(struct episode *e, enum episode_event,
 /* What damping held back until now_ms; cleared by being returned. */
 unsigned	 episode_settled(struct episode *e,
 		    const struct episode_limits *, int64_t now_ms);
+
+/*
+ * A maintenance window keeps notices back.  What people believe, having
+ * heard all that was owed so far: QUIET, FAILING or ACCEPTING.
+ */
+enum episode_state episode_believed(const struct episode *);
+/* What those who believe this must hear to know how things are. */
+unsigned	 episode_news(const struct episode *,
+		    enum episode_state believed);
+/*
+ * After a step: believed is what it was before, owes what the step owed,
+ * covered whether a window lasts.  Returns what to tell now; the rest waits
+ * in held and told, and what has come to nothing meanwhile is dropped.
+ */
+unsigned	 episode_withhold(struct episode *,
+		    enum episode_state believed, unsigned owes, bool covered);
 
 /* Trouble of another class on the same scope: the run of accepts is over. */
 void		 episode_break_run(struct episode *e);

@@ -37,9 +37,11 @@ load(void *arg, const struct episode *e)
 	struct follow	*f = arg;
 	struct followed	*fe;
 
-	if (e->state == EPISODE_QUIET && (e->csv_done || e->opened_ms == 0))
+	if (e->state == EPISODE_QUIET && !e->held &&
+	    (e->csv_done || e->opened_ms == 0))
 		return;
 	fe = followed_add(f, e);
+	fe->hold_ms = e->held;		/* look at once */
 	if (e->run_ms != 0)
 		fe->confirm_ms = fe->ask_ms = e->run_ms +
 		    followed_confirm_ms(f, e);
@@ -106,8 +108,12 @@ is_host(const void *arg, const char *host)
 void
 follow_config(struct follow *f, const struct config *config)
 {
+	struct followed	*fe;
+
 	f->config = config;
 	f->next->stale = true;
+	TAILQ_FOREACH(fe, &f->episodes, entry)
+		fe->hold_ms = fe->e.held;	/* windows may have changed */
 	reach_keep(&f->reach, is_host, config);
 }
 

@@ -13,6 +13,8 @@ struct followed {
 	struct episode		 e;
 	int64_t			 confirm_ms;	/* nobody may try before */
 	int64_t			 ask_ms;	/* ask for a probe then */
+	int64_t			 hold_ms;	/* held: look again then; 0: not
+						 * for the window's sake */
 	char			 last_route[PROBE_NAME];	/* that was accepted */
 	TAILQ_ENTRY(followed)	 entry;
 };
@@ -78,6 +80,10 @@ unsigned	 followed_move(struct follow *, struct followed *,
 /* A miss of this route. */
 void		 followed_miss(struct follow *, struct followed *,
 		    const struct route *, const struct step *, int64_t now_ms);
+/* Keeps back what the episode's windows do; what to tell now. */
+unsigned	 followed_withhold(const struct follow *, struct followed *,
+		    enum episode_state believed, unsigned owes,
+		    int64_t now_ms);
 /* section NULL: to all. */
 void		 followed_tell(struct follow *, const struct episode *,
 		    unsigned owes, const char *section, const char *transcript,

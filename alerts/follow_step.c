@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "alerts/judge.h"
+#include "alerts/notice.h"
 #include "alerts/tell.h"
+#include "alerts/window.h"
 #include "alerts/words.h"
 #include "monitor/log.h"
 #include "monitor/reply.h"
@@ -134,10 +136,26 @@ followed_tell(struct follow *f, const struct episode *e, unsigned owes,
 		f->owed(f->arg);
 }
 
+/* What a doubt still lacks to be told. */
+static void
+doubtful(const struct episode *e, const struct episode_limits *lim,
+    int64_t now_ms, char *buf, size_t size)
+{
+	char	lasted[NOTICE_SPAN], needed[NOTICE_SPAN];
+
+	if (e->misses < lim->misses_to_fail)
+		text_appendf(buf, size, "; not told: %u of %u misses",
+		    e->misses, lim->misses_to_fail);
+	else
+		text_appendf(buf, size, "; not told: enough misses, but for "
+		    "%s of %s", notice_span(now_ms - e->first_miss_ms, lasted),
+		    notice_span(lim->fail_for_ms, needed));
+}
+
 /* Why people hear of this step, or why they do not. */
 static void
 explain(const struct episode *e, enum episode_state before, unsigned owes,
-    const struct episode_limits *lim, char *buf, size_t size)
+    const struct episode_limits *lim, int64_t now_ms, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s->%s", episode_state_name(before),
 	    episode_state_name(e->state));
@@ -149,12 +167,13 @@ explain(const struct episode *e, enum episode_state before, unsigned owes,
 		    owes & EPISODE_OWES_REMINDER ? " still failing" : "",
 		    owes & EPISODE_OWES_ACCEPTING ? " accepting again" : "",
 		    owes & EPISODE_OWES_DELIVERED ? " delivered again" : "");
+	else if (e->held && before != e->state)
+		text_append(buf, size, "; held back: a maintenance window");
 	else if (e->owed != 0)
 		text_append(buf, size, "; recovery held back until it has "
 		    "lasted: it failed before");
 	else if (e->state == EPISODE_SUSPECT)
-		text_appendf(buf, size, "; not told: %u of %u misses",
-		    e->misses, lim->misses_to_fail);
+		doubtful(e, lim, now_ms, buf, size);
 	else if (e->state == EPISODE_FAILING && before != EPISODE_FAILING)
 		text_append(buf, size, "; not told: its recovery had not been "
 		    "told either");
@@ -172,7 +191,7 @@ followed_note(struct follow *f, const struct episode *e, const struct step *s,
 {
 	char	why[256 + OUTCOME_REPLY];
 
-	explain(e, before, owes, lim, why, sizeof why);
+	explain(e, before, owes, lim, now_ms, why, sizeof why);
 	if (before != e->state)
 		log_info("episode=%lld scope=\"%s\" class=%s state=%s misses=%u "
 		    "accepts=%u", (long long)e->id, e->scope,
@@ -198,6 +217,18 @@ set_reminder(const struct follow *f, struct episode *e, unsigned owes,
 		    e->reminders);
 }
 
+unsigned
+followed_withhold(const struct follow *f, struct followed *fe,
+    enum episode_state believed, unsigned owes, int64_t now_ms)
+{
+	struct episode	*e = &fe->e;
+
+	if (owes == 0 && !e->held)
+		return (0);
+	fe->hold_ms = window_covers(f->config, e->routes, now_ms);
+	return (episode_withhold(e, believed, owes, fe->hold_ms != 0));
+}
+
 /* One step of the table: its row, its reason and its notices in one turn. */
 unsigned
 followed_move(struct follow *f, struct followed *fe, const struct step *s,
@@ -206,15 +237,17 @@ followed_move(struct follow *f, struct followed *fe, const struct step *s,
 	struct episode		*e = &fe->e;
 	struct episode_limits	 lim;
 	enum episode_state	 before = e->state;
-	bool			 held = e->owed != 0;
+	enum episode_state	 believed = episode_believed(e);
+	bool			 damped = e->owed != 0, held = e->held;
 	unsigned		 owes;
 
 	followed_limits(f, e, &lim);
 	owes = episode_step(e, s->event, &lim, now_ms);
+	owes = followed_withhold(f, fe, believed, owes, now_ms);
 	set_reminder(f, e, owes, now_ms);
 	followed_put(f, e);
 	if (!s->quiet || before != e->state || owes != 0 ||
-	    held != (e->owed != 0))
+	    damped != (e->owed != 0) || held != e->held)
 		followed_note(f, e, s, before, owes, &lim, now_ms);
 	followed_tell(f, e, owes, NULL, s->transcript, now_ms);
 	return (owes);
@@ -229,7 +262,7 @@ over(const struct follow *f, const struct episode *e, int64_t now_ms)
 
 	followed_limits(f, e, &lim);
 	return (e->state == EPISODE_QUIET && e->opened_ms != 0 &&
-	    e->owed == 0 && now_ms - e->delivered_ms > lim.settle_ms);
+	    e->owed == 0 && !e->held && now_ms - e->delivered_ms > lim.settle_ms);
 }
 
 struct followed *
@@ -281,10 +314,19 @@ void
 followed_miss(struct follow *f, struct followed *fe, const struct route *r,
     const struct step *s, int64_t now_ms)
 {
-	bool		joined = followed_join(&fe->e, r);
-	unsigned	owes = followed_move(f, fe, s, now_ms);
+	bool		joined = false;
+	unsigned	owes;
 
-	if (joined && fe->e.state == EPISODE_FAILING &&
+	/* In a window nobody joins those who have been told: if it ends
+	 * there, nobody of them needs to know. */
+	if (episode_is_open(&fe->e) && !fe->e.held &&
+	    window_covers(f->config, fe->e.routes, now_ms) != 0 &&
+	    window_covers(f->config, r->name, now_ms) != 0)
+		words_add(fe->e.routes, sizeof fe->e.routes, r->name);
+	else
+		joined = followed_join(&fe->e, r);
+	owes = followed_move(f, fe, s, now_ms);
+	if (joined && !fe->e.held && fe->e.state == EPISODE_FAILING &&
 	    (owes & EPISODE_OWES_FAILING) == 0)
 		followed_tell(f, &fe->e, EPISODE_OWES_FAILING, r->alerts->name,
 		    s->transcript, now_ms);

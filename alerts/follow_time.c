@@ -1,6 +1,7 @@
 #include "alerts/follow_internal.h"
 
 #include "alerts/judge.h"
+#include "alerts/window.h"
 #include "alerts/words.h"
 #include "monitor/csv.h"
 #include "monitor/log.h"
@@ -63,6 +64,8 @@ tick_at(const struct follow *f, const struct followed *fe)
 	struct episode_limits	 lim;
 	int64_t			 at = e->owed != 0 ? e->tell_ms : 0;
 
+	if (e->held)
+		at = sooner(at, fe->hold_ms);
 	followed_limits(f, e, &lim);
 	switch (e->state) {
 	case EPISODE_SUSPECT:
@@ -73,7 +76,8 @@ tick_at(const struct follow *f, const struct followed *fe)
 		at = sooner(at, remind_at(f, e));
 		break;
 	case EPISODE_QUIET:
-		if (e->opened_ms != 0 && e->owed == 0 && !e->csv_done)
+		if (e->opened_ms != 0 && e->owed == 0 && !e->held &&
+		    !e->csv_done)
 			at = e->delivered_ms + lim.settle_ms + 1;
 		break;
 	case EPISODE_ACCEPTING:
@@ -91,11 +95,13 @@ settle(struct follow *f, struct followed *fe, int64_t now_ms)
 	struct step		 s = { .event = EPISODE_EV_REMIND,
 				    .token = e->closed_by, .said = "",
 				    .transcript = "" };
+	enum episode_state	 believed = episode_believed(e);
 	unsigned		 owes;
 
 	followed_limits(f, e, &lim);
 	if ((owes = episode_settled(e, &lim, now_ms)) == 0)
 		return;
+	owes = followed_withhold(f, fe, believed, owes, now_ms);
 	followed_put(f, e);
 	followed_note(f, e, &s, e->state, owes, &lim, now_ms);
 	followed_tell(f, e, owes, NULL, "", now_ms);
@@ -114,6 +120,30 @@ finish(struct follow *f, struct followed *fe)
 	followed_drop(f, fe);
 }
 
+/* The window is over, or another one has taken its place. */
+static void
+unhold(struct follow *f, struct followed *fe, int64_t now_ms)
+{
+	struct step	s = { .event = EPISODE_EV_WINDOW, .token = "",
+			    .said = "", .transcript = "", .quiet = true };
+
+	if (fe->e.held && fe->hold_ms != 0 && fe->hold_ms <= now_ms)
+		followed_move(f, fe, &s, now_ms);
+}
+
+/* Nobody needs to be reminded of what is being mended. */
+static bool
+put_off_reminder(struct follow *f, struct followed *fe, int64_t now_ms)
+{
+	int64_t	until_ms = window_covers(f->config, fe->e.routes, now_ms);
+
+	if (fe->e.state != EPISODE_FAILING || until_ms == 0)
+		return (false);
+	fe->e.remind_ms = until_ms;
+	followed_put(f, &fe->e);
+	return (true);
+}
+
 static void
 tick(struct follow *f, struct followed *fe, int64_t now_ms)
 {
@@ -121,6 +151,7 @@ tick(struct follow *f, struct followed *fe, int64_t now_ms)
 			    .said = "", .transcript = "" };
 
 	settle(f, fe, now_ms);
+	unhold(f, fe, now_ms);
 	if (tick_at(f, fe) == 0 || tick_at(f, fe) > now_ms)
 		return;
 	if (fe->e.state == EPISODE_QUIET) {
@@ -133,7 +164,8 @@ tick(struct follow *f, struct followed *fe, int64_t now_ms)
 		followed_put(f, &fe->e);
 		return;
 	}
-	followed_move(f, fe, &s, now_ms);
+	if (!put_off_reminder(f, fe, now_ms))
+		followed_move(f, fe, &s, now_ms);
 }
 
 static bool

@@ -16,6 +16,7 @@
  * "Europe/Berlin"; "" if wall_ms is 0 or the zone is not known.  Fits
  * notice_local.
  */
+#define ZONE_TIME	64
 void	 zone_local(const char *zone, int64_t wall_ms, char *buf,
 	    size_t size);
 

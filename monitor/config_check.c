@@ -583,11 +583,7 @@ config_check(struct build *c)
 		struct section	*s = doc->sections[i];
 
 		routes += s->kind == KIND_ROUTE;
-		if (config_later_kind(s->kind))
-			config_mistake(doc, s->place,
-			    config_kinds[s->kind].name, "not available yet");
-		else
-			checks[s->kind](c, s);
+		checks[s->kind](c, s);
 	}
 	assign_alerts(c);
 	check_all_alerts(c);

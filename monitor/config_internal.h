@@ -270,9 +270,7 @@ struct section	*config_find(const struct document *, enum kind,
 
 /* What is promised but not built yet: config_later.c */
 
-/* True if the kind as a whole is not available. */
-bool	 config_later_kind(enum kind);
-/* True if this value of the option is not. */
+/* True if this value of the option is not available. */
 bool	 config_later_value(enum kind, const struct option *,
 	    char *const *values, size_t count);
 

@@ -13,7 +13,7 @@
  */
 static const struct later {
 	enum kind	 kind;
-	const char	*option;	/* NULL: the whole kind of section */
+	const char	*option;
 	const char	*also;		/* one more value that is fine */
 } later[] = {
 	{ KIND_GLOBAL,	"http",			"" },
@@ -27,7 +27,6 @@ static const struct later {
 	{ KIND_ROUTE,	"echo",			NULL },
 	{ KIND_ALERTS,	"heartbeat",		NULL },
 	{ KIND_ALERTS,	"digest",		NULL },
-	{ KIND_WINDOW,	NULL,			NULL },
 };
 
 /* A route's options are those of defaults, too. */
@@ -36,20 +35,7 @@ is(const struct later *l, enum kind kind, const char *option)
 {
 	if (kind == KIND_DEFAULTS)
 		kind = KIND_ROUTE;
-	if (l->kind != kind || (l->option == NULL) != (option == NULL))
-		return (false);
-	return (option == NULL || strcmp(l->option, option) == 0);
-}
-
-bool
-config_later_kind(enum kind kind)
-{
-	size_t	i;
-
-	for (i = 0; i < NITEMS(later); i++)
-		if (is(&later[i], kind, NULL))
-			return (true);
-	return (false);
+	return (l->kind == kind && strcmp(l->option, option) == 0);
 }
 
 /*

@@ -30,6 +30,8 @@ static const struct command {
 	    "the probes under way; the last failed session" },
 	{ "episodes", ctl_episodes, NULL, "[--all | --why EPISODE] [--json]",
 	    "the trouble there is, was, and why" },
+	{ "windows", ctl_windows, NULL, "",
+	    "the maintenance windows to come" },
 	{ "ack", ctl_ack, NULL, "EPISODE",
 	    "no more reminders of it" },
 	{ "pause", ctl_pause, NULL, "ROUTE",

@@ -8,7 +8,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "alerts/window.h"
+#include "alerts/zone.h"
 #include "build.h"
+#include "monitor/clock.h"
 #include "monitor/config.h"
 #include "monitor/log.h"
 #include "monitor/loop.h"
@@ -55,6 +58,25 @@ count(void *const *list)
 	return (n);
 }
 
+/* When the next window of each kind takes place. */
+static void
+preview(const struct config *c)
+{
+	int64_t			now_ms = clock_now().wall_ms;
+	struct window_span	s;
+	char			start[ZONE_TIME], end[ZONE_TIME];
+
+	for (struct window **w = c->windows; *w != NULL; w++) {
+		if (!window_next(*w, now_ms, &s))
+			continue;
+		zone_local((*w)->timezone, s.start_ms, start, sizeof start);
+		zone_local((*w)->timezone, s.end_ms, end, sizeof end);
+		printf("window \"%s\": %s %s to %s\n", (*w)->name,
+		    s.start_ms <= now_ms ? "now, from" : "next from", start,
+		    end);
+	}
+}
+
 static int
 check(const char *file, bool print)
 {
@@ -62,14 +84,16 @@ check(const char *file, bool print)
 
 	if (c == NULL)
 		return (EXIT_CONFIG);
-	if (print)
+	if (print) {
 		config_print(c, stdout);
-	else
+	} else {
 		printf("%s: good: %zu routes, %zu servers, %zu mailboxes, "
 		    "%zu alerts\n", file, count((void *const *)c->routes),
 		    count((void *const *)c->servers),
 		    count((void *const *)c->mailboxes),
 		    count((void *const *)c->alerts));
+		preview(c);
+	}
 	config_free(&c);
 	return (0);
 }

@@ -37,6 +37,8 @@ static const struct column	episode_columns[] = {
 	VALUE("remind_ms", episode, remind_ms, COLUMN_INT64),
 	VALUE("tell_ms", episode, tell_ms, COLUMN_INT64),
 	VALUE("owed", episode, owed, COLUMN_UINT),
+	VALUE("held", episode, held, COLUMN_BOOL),
+	WORD("told", episode, told, WORDS_EPISODE_STATE),
 	VALUE("max_delay_ms", episode, max_delay_ms, COLUMN_INT64),
 	TEXT("closed_by", episode, closed_by),
 	TEXT("sentinel", episode, sentinel),

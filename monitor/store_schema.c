@@ -167,6 +167,8 @@ static const char	step_1[] =
 "	remind_ms INTEGER NOT NULL,"
 "	tell_ms INTEGER NOT NULL,"
 "	owed INTEGER NOT NULL,"
+"	held INTEGER NOT NULL,"
+"	told TEXT NOT NULL,"
 "	max_delay_ms INTEGER NOT NULL,"
 "	closed_by TEXT NOT NULL,"
 "	sentinel TEXT NOT NULL,"

@@ -145,6 +145,22 @@ make_route(struct play *p, unsigned n)
 	    below(p, 2) ? "10m" : "30m"));
 }
 
+/* Half the worlds are worked on now and then. */
+static char *
+make_window(struct play *p)
+{
+	static const char *const	zones[] = { "UTC", "Europe/Berlin",
+					    "Australia/Lord_Howe" };
+	unsigned			from = below(p, 24);
+
+	if (below(p, 2))
+		return (mem_strdup(""));
+	return (mem_printf("window \"w\" { routes = {\"%s\"} from = "
+	    "\"%02u:30\" to = \"%02u:15\" timezone = \"%s\" }\n",
+	    below(p, 2) ? "*" : "r[0-2]", from, (from + 1 + below(p, 6)) % 24,
+	    PICK(p, zones)));
+}
+
 static void
 make_config(struct play *p)
 {
@@ -169,6 +185,7 @@ make_config(struct play *p)
 		    "\"imap%u.example\" user = \"canary\" password_command = "
 		    "\"true\" poll = %s }\n", i, i, below(p, 2) ? "1m" : "5m"));
 	append(&p->shared, make_alerts(p));
+	append(&p->shared, make_window(p));
 	for (unsigned i = 0; i < p->routes; i++)
 		p->route[i] = make_route(p, i);
 }

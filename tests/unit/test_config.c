@@ -821,10 +821,6 @@ what_is_not_built_yet_is_said_so(void **state)
 		{ "alerts", "command = \"x\"\n\tdigest = \"08:00\"" },
 		{ "alerts", "command = \"x\"\n\theartbeat = 1h" },
 	};
-	static const struct row	row = {
-		REST "window \"w\" { from = \"22:00\" to = \"02:00\" }\n",
-		"m:6: window: not available yet\n"
-	};
 	struct config		*c;
 	size_t			 i;
 	char			*text;
@@ -841,7 +837,6 @@ what_is_not_built_yet_is_said_so(void **state)
 			fail_msg("%s%s", text, said);
 		mem_free(text);
 	}
-	refused(&row, 1);
 	/* Their defaults may be written down, in any way. */
 	c = good("http = \"\"\n" SERVER RELAY ALERTS ROUTE
 	    "mailbox \"in\" { host = \"a\" user = \"u\" junk = \"none\" "
