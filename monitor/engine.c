@@ -586,7 +586,6 @@ free_lists(struct engine *e)
 {
 	struct system_run	*s;
 	struct domain_run	*d;
-	struct breaker		*b;
 	struct order		*o;
 
 	while ((s = e->systems) != NULL) {
@@ -599,11 +598,7 @@ free_lists(struct engine *e)
 		mem_free(d->name);
 		mem_free(d);
 	}
-	while ((b = e->breakers) != NULL) {
-		e->breakers = b->next;
-		mem_free(b->name);
-		mem_free(b);
-	}
+	engine_login_free(e);
 	while ((o = STAILQ_FIRST(&e->orders)) != NULL) {
 		STAILQ_REMOVE_HEAD(&e->orders, next);
 		order_free(o);

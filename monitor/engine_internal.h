@@ -30,6 +30,7 @@ struct probe_run {
 	bool			 queued;	/* in its system's queue */
 	bool			 held;		/* waits for the sentinel */
 	bool			 asked;		/* by a person: need not wait */
+	bool			 login_paused;	/* waits for the end of a pause */
 	bool			 spaced;	/* has its slot of the domain */
 	bool			 has_arrival;	/* seen before its outcome was */
 	struct frame_arrival	 arrival;
@@ -99,6 +100,7 @@ struct domain_run {
 /* Two refused logins, then a long pause: per server and user. */
 struct breaker {
 	char			*name;		/* owned; "server user" */
+	char			 mark[32];	/* of the login */
 	unsigned		 refused;
 	bool			 proven;	/* the last login was taken */
 	int64_t			 until_ms;
@@ -230,6 +232,19 @@ void	 check_due(struct engine *, struct item *);
 void	 check_outcome(struct engine *, uint64_t job, const struct outcome *);
 void	 check_learn(struct engine *, const struct route_run *,
 	    const struct outcome *);
+
+/* engine_login.c: refused logins of servers. */
+/* Until when this server is not to be logged in to; 0: it may be. */
+int64_t	 engine_login_paused_ms(struct engine *, const struct server *);
+/* May there be several sessions at once? */
+bool	 engine_login_proven(struct engine *, const struct server *);
+void	 engine_login_note(struct engine *, const struct server *,
+	    const struct outcome *);
+void	 engine_login_resume(struct engine *);
+void	 engine_login_free(struct engine *);
+/* Another user or another place of the secret is another login. */
+uint64_t engine_login_mark(const char *host, const char *user,
+	    const struct secret_source *);
 
 /* engine_mailbox.c: looks, arrivals, marks. */
 struct mailbox_run *mailbox_run_find(struct engine *, uint32_t id);

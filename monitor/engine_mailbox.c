@@ -72,24 +72,10 @@ set_state(struct engine *e, struct mailbox_run *m, bool good,
 
 static const char	pause_fact[] = "auth-pause-mailbox";
 
-/* Another user or another place of the secret is another login. */
 static uint64_t
 login_of(const struct mailbox *m)
 {
-	const char *const	words[] = { m->host, m->user,
-				    m->secret.password_file,
-				    m->secret.password_command,
-				    m->secret.token_command,
-				    m->secret.credential };
-	uint64_t		h = UINT64_C(14695981039346656037);
-
-	for (size_t i = 0; i < NITEMS(words); i++)
-		for (const char *p = words[i];; p++) {
-			h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
-			if (*p == '\0')
-				break;
-		}
-	return (h);
+	return (engine_login_mark(m->host, m->user, &m->secret));
 }
 
 static void
@@ -143,6 +129,7 @@ engine_resume_pauses(struct engine *e)
 {
 	for (struct mailbox_run **m = e->mailboxes; *m != NULL; m++)
 		resume_pause(e, *m);
+	engine_login_resume(e);
 }
 
 void

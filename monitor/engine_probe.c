@@ -182,64 +182,6 @@ domain_slot(struct engine *e, const char *address)
 	return (slot);
 }
 
-/* Breakers: a login refused twice is not tried for auth_pause. */
-
-static struct breaker *
-breaker_of(struct engine *e, const struct server *s)
-{
-	struct breaker	*b;
-	char		 name[512];
-
-	name[0] = '\0';
-	(void)text_appendf(name, sizeof name, "%s %s", s->name, s->user);
-	for (b = e->breakers; b != NULL; b = b->next)
-		if (strcmp(b->name, name) == 0)
-			return (b);
-	b = mem_alloc(sizeof *b);
-	b->name = mem_strdup(name);
-	(void)store_fact_get(e->store, "auth-pause", name, &b->until_ms, NULL,
-	    0);
-	b->next = e->breakers;
-	e->breakers = b;
-	return (b);
-}
-
-/* Until when this server is not to be logged in to; 0: it may be. */
-static int64_t
-paused_until_ms(struct engine *e, const struct server *s)
-{
-	struct breaker	*b;
-
-	if (s->user[0] == '\0')
-		return (0);
-	b = breaker_of(e, s);
-	return (b->until_ms > e->now_ms ? b->until_ms : 0);
-}
-
-static void
-note_login(struct engine *e, const struct server *s, const struct outcome *o)
-{
-	struct breaker	*b;
-
-	if (s->user[0] == '\0' || o->stage < STAGE_AUTH)
-		return;
-	b = breaker_of(e, s);
-	if (o->stage > STAGE_AUTH || o->class != CLASS_AUTH) {
-		b->refused = 0;
-		b->proven = b->proven || o->stage > STAGE_AUTH;
-		return;
-	}
-	b->proven = false;
-	if (++b->refused < 2)
-		return;
-	b->refused = 0;
-	b->until_ms = e->now_ms + s->auth_pause_ms;
-	(void)store_fact_put(e->store, "auth-pause", b->name, b->until_ms,
-	    o->reply);
-	log_warn("server=%s user=%s login refused twice, pausing for %lld s",
-	    s->name, s->user, (long long)(s->auth_pause_ms / 1000));
-}
-
 /* Trying. */
 
 void
@@ -341,8 +283,7 @@ limit_of(struct engine *e, const struct system_run *s,
 {
 	const struct server	*server = next->route->route->server;
 
-	if (s->unreachable ||
-	    (server->user[0] != '\0' && !breaker_of(e, server)->proven))
+	if (s->unreachable || !engine_login_proven(e, server))
 		return (1);
 	return (s->limit);
 }
@@ -364,7 +305,8 @@ dispatch(struct engine *e, struct system_run *s)
 		leave_queue(pr);
 		if (pr->route->paused && !pr->asked)
 			continue;	/* engine_pause() brings it back */
-		until_ms = paused_until_ms(e, pr->route->route->server);
+		until_ms = engine_login_paused_ms(e, pr->route->route->server);
+		pr->login_paused = until_ms != 0;
 		if (until_ms != 0) {
 			pr->p.next_try_ms = until_ms;
 			agenda_set(&e->agenda, &pr->item.agenda, until_ms);
@@ -905,7 +847,7 @@ conclude(struct engine *e, struct probe_run *pr, const struct outcome *o)
 	after = schedule_after(r->route, &pr->p, o, r->rejects, e->now_ms);
 	record(e, pr, o);
 	check_learn(e, r, o);
-	note_login(e, r->route->server, o);
+	engine_login_note(e, r->route->server, o);
 	follow_attempt(e->follow, r->route, &pr->p, o, e->now_ms);
 	apply(e, pr, &after);
 	engine_release_held(e);

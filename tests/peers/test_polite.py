@@ -113,6 +113,26 @@ class Polite(Scripted):
         self.assertFalse(server.commands('MAIL'), 'nothing without a login')
         self.assertEqual(self.monitor.stop(), 0)
 
+    def test_a_reload_with_another_password_ends_the_pause(self):
+        server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'], 'auth_users': {'probe': 'right'}},
+                           user='probe', insecure_auth=True, auth_pause='1h',
+                           password_file=self.monitor.secret('wrong'))
+        self.route('r', 'login', retry=['300ms'], every='500ms')
+        m = self.monitor
+        m.start()
+        m.wait('two logins', lambda: len(server.commands('AUTH')) >= 2)
+        m.wait('the pause', lambda: 'refused twice' in m.log())
+        m.reload()
+        time.sleep(1)
+        self.assertEqual(len(server.commands('AUTH')), 2, 'a reload alone ends nothing')
+        m.section('server', 'login', password_file=m.secret('right'))
+        m.reload()
+        m.wait_delivered('r', count=2)
+        m.stop()
+        m.restart()                 # and nothing is left of it
+        have = len(m.finished('r', 'delivered'))
+        m.wait_delivered('r', count=have + 1)
+
     def test_a_password_that_is_taken_serves_all_sessions(self):
         server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'], 'auth_users': {'probe': 'right'},
                                      'mail': {'text': '250 2.1.0 Ok', 'delay': 0.5}},

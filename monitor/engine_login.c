@@ -1,0 +1,171 @@
+#include "monitor/engine_internal.h"
+
+#include <string.h>
+
+#include "monitor/log.h"
+#include "monitor/mem.h"
+#include "monitor/text.h"
+
+/*
+ * Logins that are refused, by server and user: after the second one none is
+ * tried for auth_pause, by this process or the next; until one is taken they
+ * are tried one at a time.
+ */
+
+#define REFUSALS_MAX	2
+
+static const char	pause_fact[] = "auth-pause";
+
+static uint64_t
+add_word(uint64_t h, const char *s)
+{
+	for (;; s++) {
+		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+		if (*s == '\0')
+			return (h);
+	}
+}
+
+uint64_t
+engine_login_mark(const char *host, const char *user,
+    const struct secret_source *secret)
+{
+	uint64_t	h = UINT64_C(14695981039346656037);
+
+	h = add_word(h, host);
+	h = add_word(h, user);
+	h = add_word(h, secret->password_file);
+	h = add_word(h, secret->password_command);
+	h = add_word(h, secret->token_command);
+	return (add_word(h, secret->credential));
+}
+
+static void
+print_mark(const struct server *s, char buf[static 32])
+{
+	buf[0] = '\0';
+	(void)text_appendf(buf, 32, "%016llx ", (unsigned long long)
+	    engine_login_mark(s->host, s->user, &s->secret));
+}
+
+static struct breaker *
+load(struct engine *e, const char *name)
+{
+	struct breaker	*b = mem_alloc(sizeof *b);
+
+	b->name = mem_strdup(name);
+	(void)store_fact_get(e->store, pause_fact, name, &b->until_ms,
+	    b->mark, sizeof b->mark);
+	b->next = e->breakers;
+	e->breakers = b;
+	return (b);
+}
+
+/* A pause is for the login that was refused: a changed one is another. */
+static void
+forget_other(struct engine *e, struct breaker *b, const struct server *s)
+{
+	char	mark[32];
+
+	print_mark(s, mark);
+	if (strncmp(b->mark, mark, strlen(mark)) == 0)
+		return;
+	if (b->until_ms != 0)
+		(void)store_fact_delete(e->store, pause_fact, b->name);
+	b->until_ms = 0;
+	b->refused = 0;
+	b->proven = false;
+	text_copy(b->mark, sizeof b->mark, mark);
+}
+
+static struct breaker *
+breaker_of(struct engine *e, const struct server *s)
+{
+	struct breaker	*b;
+	char		 name[512] = "";
+
+	(void)text_appendf(name, sizeof name, "%s %s", s->name, s->user);
+	for (b = e->breakers; b != NULL; b = b->next)
+		if (strcmp(b->name, name) == 0)
+			break;
+	if (b == NULL)
+		b = load(e, name);
+	forget_other(e, b, s);
+	return (b);
+}
+
+int64_t
+engine_login_paused_ms(struct engine *e, const struct server *s)
+{
+	struct breaker	*b;
+
+	if (s->user[0] == '\0')
+		return (0);
+	b = breaker_of(e, s);
+	return (b->until_ms > e->now_ms ? b->until_ms : 0);
+}
+
+bool
+engine_login_proven(struct engine *e, const struct server *s)
+{
+	return (s->user[0] == '\0' || breaker_of(e, s)->proven);
+}
+
+static void
+pause_login(struct engine *e, struct breaker *b, const struct server *s,
+    const struct outcome *o)
+{
+	char	text[OUTCOME_REPLY + 32];
+
+	b->refused = 0;
+	b->until_ms = e->now_ms + s->auth_pause_ms;
+	print_mark(s, text);
+	text_append(text, sizeof text, o->reply);
+	(void)store_fact_put(e->store, pause_fact, b->name, b->until_ms, text);
+	log_warn("server=%s user=%s login refused twice, pausing for %lld s",
+	    s->name, s->user, (long long)(s->auth_pause_ms / 1000));
+}
+
+void
+engine_login_note(struct engine *e, const struct server *s,
+    const struct outcome *o)
+{
+	struct breaker	*b;
+
+	if (s->user[0] == '\0' || o->stage < STAGE_AUTH)
+		return;
+	b = breaker_of(e, s);
+	if (o->stage > STAGE_AUTH || o->class != CLASS_AUTH) {
+		b->refused = 0;
+		b->proven = b->proven || o->stage > STAGE_AUTH;
+		return;
+	}
+	b->proven = false;
+	if (++b->refused >= REFUSALS_MAX)
+		pause_login(e, b, s, o);
+}
+
+/* A reload may have mended a login: what waits for its pause looks again. */
+void
+engine_login_resume(struct engine *e)
+{
+	struct probe_run	*pr;
+
+	for (struct route_run **r = e->routes; *r != NULL; r++) {
+		pr = (*r)->current;
+		if (pr != NULL && pr->login_paused && !pr->queued)
+			agenda_set(&e->agenda, &pr->item.agenda, e->now_ms);
+	}
+}
+
+void
+engine_login_free(struct engine *e)
+{
+	struct breaker	*b;
+
+	while ((b = e->breakers) != NULL) {
+		e->breakers = b->next;
+		mem_free(b->name);
+		mem_free(b);
+	}
+}
