@@ -23,7 +23,6 @@ static const struct later {
 	{ KIND_MAILBOX,	"keep_bad",		NULL },
 	{ KIND_MAILBOX,	"authserv_id",		NULL },
 	{ KIND_MAILBOX,	"maildir",		NULL },
-	{ KIND_ROUTE,	"bounces",		NULL },
 	{ KIND_ROUTE,	"echo",			NULL },
 	{ KIND_ALERTS,	"heartbeat",		NULL },
 	{ KIND_ALERTS,	"digest",		NULL },

@@ -192,7 +192,8 @@ arrived_after_all(struct engine *e, struct mailbox_run *m,
 	if (store_probe_get(e->store, a->token, p) != 1 ||
 	    p->state != PROBE_DONE)
 		goto out;
-	if (p->end == PROBE_END_LOST || p->end == PROBE_END_BLIND) {
+	if (p->end == PROBE_END_LOST || p->end == PROBE_END_BLIND ||
+	    p->end == PROBE_END_BOUNCED) {
 		probe_take_arrival(p, a, m->mailbox->poll_ms);
 		p->end = a->junk ? PROBE_END_JUNK : PROBE_END_LATE;
 		p->finished_ms = e->now_ms;
