@@ -109,6 +109,8 @@ deed_do(struct world *w, const struct story *s, const struct line *l,
 		world_recipient(w, words[1], words[3], words[4]);
 	else if (strcmp(verb, "recipient") == 0 && n == 3)
 		world_recipient(w, words[1], "rcpt", "");
+	else if (strcmp(verb, "domain") == 0 && n == 4)
+		world_hosts(w, words[1], words[3]);
 	else if (strcmp(verb, "restart") == 0)
 		world_down(w, 1000);
 	else if (strcmp(verb, "down") == 0 && n == 2)

@@ -195,6 +195,9 @@ happen(struct world *w, struct event *e)
 		else
 			world_body_answered(w, e);
 		break;
+	case HOSTS_FOUND:
+		world_hosts_found(w, e);
+		break;
 	case MAIL_ARRIVES:
 		world_mail_arrives(w, e);
 		break;
@@ -425,22 +428,6 @@ world_new(const char *directory, const char *config_text, int64_t start_ms)
 	return (w);
 }
 
-static void
-free_servers(struct world *w)
-{
-	struct server_state	*s;
-	struct recipient_state	*r;
-
-	while ((s = w->servers) != NULL) {
-		w->servers = s->next;
-		mem_free(s);
-	}
-	while ((r = w->recipients) != NULL) {
-		w->recipients = r->next;
-		mem_free(r);
-	}
-}
-
 void
 world_free(struct world **wp)
 {
@@ -456,7 +443,7 @@ world_free(struct world **wp)
 	while ((item = agenda_take(&w->agenda, INT64_MAX)) != NULL)
 		world_event_free((struct event *)item);
 	agenda_free(&w->agenda);
-	free_servers(w);
+	world_servers_free(w);
 	world_mailboxes_free(w);
 	world_told_free(w);
 	tdestroy(w->bodies, mem_free);

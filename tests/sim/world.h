@@ -69,9 +69,12 @@ struct engine	*world_engine(struct world *);
 struct store	*world_store(struct world *);
 const struct config *world_config(const struct world *);
 
-/* server names a section of the configuration. */
+/* server names a section of the configuration, or an MX host of one with
+ * mx = "each". */
 void	 world_server(struct world *, const char *server, enum behaviour,
 	    const char *stage, const char *reply);
+/* The MX hosts of a domain, by space; "" has none. */
+void	 world_hosts(struct world *, const char *domain, const char *hosts);
 /* It takes one probe all the same. */
 void	 world_lucky(struct world *, const char *server);
 /* One recipient is answered so, whatever the server does; "": no more. */

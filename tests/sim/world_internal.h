@@ -10,17 +10,20 @@
 
 /* What world*.c share; nobody else includes this. */
 
-enum happening { SESSION_ENDS, BODY_ANSWERED, MAIL_ARRIVES, MAILBOX_LOOK,
-	MONITOR_UP };
+enum happening { SESSION_ENDS, BODY_ANSWERED, HOSTS_FOUND, MAIL_ARRIVES,
+	MAILBOX_LOOK, MONITOR_UP };
 
 /* What a session needs to know of its job. */
 struct job {
 	uint64_t	 id;
 	bool		 is_probe;
+	bool		 is_check;
 	bool		 gate;
+	char		 host[OUTCOME_HOST];	/* that it goes to */
 	char		 token[TOKEN_SIZE];
 	char		 to[FRAME_LOCAL];
 	char		*message;	/* owned; alerts only */
+	char		 domain[OUTCOME_HOST];	/* look-ups only */
 };
 
 struct event {
@@ -51,6 +54,13 @@ struct recipient_state {
 	enum stage		 stage;
 	char			 reply[256];	/* "": as the server does */
 	struct recipient_state	*next;
+};
+
+/* The MX hosts of a domain. */
+struct domain_state {
+	char			 name[OUTCOME_HOST];
+	char			 hosts[FRAME_HOSTS_SIZE];	/* by newline */
+	struct domain_state	*next;
 };
 
 /* A mail in a mailbox, or held by a relay on its way there. */
@@ -101,6 +111,7 @@ struct world {
 	TAILQ_HEAD(, event)	 in_hand;
 	struct server_state	*servers;	/* owned lists */
 	struct recipient_state	*recipients;
+	struct domain_state	*domains;
 	struct mailbox_state	*mailboxes;
 	struct told		*told;
 	struct told		**told_end;
@@ -134,6 +145,8 @@ bool		 world_commit(struct world *);
 struct server_state *world_server_of(struct world *, const char *name);
 void	 world_session_ends(struct world *, struct event *);
 void	 world_body_answered(struct world *, struct event *);
+void	 world_hosts_found(struct world *, struct event *);
+void	 world_servers_free(struct world *);
 void	 world_session_stale(struct world *, struct event *);
 void	 world_body_forget(struct world *, const char *token);
 void	 world_op_job(void *, const struct server *, const struct frame_job *);

@@ -28,6 +28,48 @@ world_server_of(struct world *w, const char *name)
 	return (s);
 }
 
+static struct domain_state *
+domain_of(struct world *w, const char *name)
+{
+	struct domain_state	*d;
+
+	for (d = w->domains; d != NULL; d = d->next)
+		if (strcmp(d->name, name) == 0)
+			return (d);
+	d = mem_alloc(sizeof *d);
+	text_copy(d->name, sizeof d->name, name);
+	d->next = w->domains;
+	w->domains = d;
+	return (d);
+}
+
+void
+world_hosts(struct world *w, const char *domain, const char *hosts)
+{
+	struct domain_state	*d = domain_of(w, domain);
+
+	text_copy(d->hosts, sizeof d->hosts, hosts);
+	for (char *c = d->hosts; *c != '\0'; c++)
+		if (*c == ' ')
+			*c = '\n';
+}
+
+/* The sender has looked them up. */
+void
+world_hosts_found(struct world *w, struct event *e)
+{
+	const struct domain_state	*d = domain_of(w, e->job.domain);
+	struct frame_hosts		 f = { .job = e->job.id };
+
+	f.found = d->hosts[0] != '\0';
+	text_copy(f.hosts, sizeof f.hosts, d->hosts);
+	if (!f.found)
+		text_copy(f.reason, sizeof f.reason, "the domain has no MX");
+	if (w->up && e->boot == w->boot)
+		engine_hosts(w->engine, &f, world_told_ms(w));
+	world_event_free(e);
+}
+
 void
 world_server(struct world *w, const char *server, enum behaviour behaviour,
     const char *stage, const char *reply)
@@ -83,6 +125,8 @@ refusal(struct world *w, const struct event *e, enum stage *stage_r,
 	const struct server_state	*s = e->server;
 
 	if (s->lucky > 0)
+		return (false);
+	if (e->job.is_check && s->stage > STAGE_EHLO)
 		return (false);
 	if (s->behaviour == SERVER_ANSWERS && s->stage < STAGE_RCPT) {
 		*stage_r = s->stage;
@@ -216,8 +260,14 @@ world_op_job(void *arg, const struct server *server,
 
 	if (w->drop_orders)
 		return;
-	e = world_event(w, SESSION_ENDS, SESSION_MS);
+	e = world_event(w, f->kind == JOB_LOOKUP ? HOSTS_FOUND : SESSION_ENDS,
+	    SESSION_MS);
 	e->job.id = f->job;
+	e->job.is_check = f->kind == JOB_CHECK;
+	text_copy(e->job.host, sizeof e->job.host, f->host);
+	text_copy(e->job.domain, sizeof e->job.domain, f->domain);
+	if (f->kind == JOB_LOOKUP)
+		return;
 	e->job.is_probe = f->kind == JOB_PROBE;
 	e->job.gate = f->gate;
 	text_copy(e->job.token, sizeof e->job.token, f->envid);
@@ -226,7 +276,8 @@ world_op_job(void *arg, const struct server *server,
 		check_row(w, f->envid, PROBE_SENDING);
 	else
 		e->job.message = mem_strdup(f->message);
-	e->server = world_server_of(w, server->name);
+	e->server = world_server_of(w, server->mx == MX_EACH ? f->host :
+	    server->name);
 	if (e->server->behaviour == SERVER_HANGS)
 		agenda_set(&w->agenda, &e->item, w->now_ms + KILL_MS);
 }
@@ -260,7 +311,6 @@ world_op_go(void *arg, uint64_t job, bool allowed)
 static struct outcome *
 outcome_at(struct world *w, const struct event *e, enum stage stage)
 {
-	const struct server	*s = config_server(w->config, e->server->name);
 	struct outcome		*o = mem_alloc(sizeof *o);
 
 	outcome_init(o);
@@ -269,8 +319,7 @@ outcome_at(struct world *w, const struct event *e, enum stage stage)
 	o->started.wall_ms -= SESSION_MS;
 	o->started.boot_ms -= SESSION_MS;
 	o->finished = world_stamp(w);
-	if (s != NULL)
-		text_copy(o->host, sizeof o->host, s->host);
+	text_copy(o->host, sizeof o->host, e->job.host);
 	for (size_t i = STAGE_CONNECT; i <= stage; i++)
 		o->stage_ms[i] = 2;
 	return (o);
@@ -360,6 +409,10 @@ world_session_ends(struct world *w, struct event *e)
 		o = outcome_at(w, e, stage);
 		fill_reply(o, stage, reply);
 		answer(w, e, o);
+	} else if (e->job.is_check) {
+		o = outcome_at(w, e, STAGE_EHLO);
+		fill_reply(o, STAGE_EHLO, "250 hello");
+		answer(w, e, o);
 	} else
 		ask(w, e);
 }
@@ -440,6 +493,27 @@ world_session_stale(struct world *w, struct event *e)
 	    e->server->behaviour != SERVER_ANSWERS)
 		take(w, e, false);
 	world_event_free(e);
+}
+
+void
+world_servers_free(struct world *w)
+{
+	struct server_state	*s;
+	struct recipient_state	*r;
+	struct domain_state	*d;
+
+	while ((s = w->servers) != NULL) {
+		w->servers = s->next;
+		mem_free(s);
+	}
+	while ((r = w->recipients) != NULL) {
+		w->recipients = r->next;
+		mem_free(r);
+	}
+	while ((d = w->domains) != NULL) {
+		w->domains = d->next;
+		mem_free(d);
+	}
 }
 
 uint64_t
