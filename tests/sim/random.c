@@ -37,6 +37,7 @@ struct play {
 	const char	*directory;
 	struct world	*w;
 	unsigned	 servers, mailboxes, relays, routes;
+	unsigned	 by_mx;			/* bits: servers found by MX */
 	unsigned	 routes_now;		/* bits: since the last reload */
 	unsigned	 without;		/* bits: deeds that it never does */
 	int64_t		 gap_ms;		/* between deeds, at most */
@@ -118,6 +119,21 @@ make_alerts(struct play *p)
 }
 
 static char *
+make_server(struct play *p, unsigned n)
+{
+	if (below(p, 4) == 0) {
+		p->by_mx |= 1U << n;
+		return (mem_printf("server \"s%u\" { mx = \"each\" domain = "
+		    "\"d%u.example\" tls = \"none\" port = 25 }\n", n, n));
+	}
+	return (mem_printf("server \"s%u\" { host = \"mx%u.example\" "
+	    "tls = \"none\" port = 25 concurrency = %u %s%s}\n", n, n,
+	    1 + below(p, 3), below(p, 4) ? "" : "connect_every = 2m ",
+	    below(p, 3) ? "" : "user = \"u\" password_command = \"true\" "
+	    "insecure_auth = true "));
+}
+
+static char *
 make_route(struct play *p, unsigned n)
 {
 	static const struct {
@@ -172,11 +188,7 @@ make_config(struct play *p)
 	p->shared = mem_printf("instance = \"sim\"\nspacing = %s\n"
 	    "senders = %u\n", below(p, 2) ? "0" : "5s", 1 + below(p, 16));
 	for (unsigned i = 0; i < p->servers; i++)
-		append(&p->shared, mem_printf("server \"s%u\" { host = "
-		    "\"mx%u.example\" tls = \"none\" port = 25 concurrency = "
-		    "%u %s}\n", i, i, 1 + below(p, 3), below(p, 3) ? "" :
-		    "user = \"u\" password_command = \"true\" "
-		    "insecure_auth = true "));
+		append(&p->shared, make_server(p, i));
 	for (unsigned i = 0; i < p->relays; i++)
 		append(&p->shared, mem_printf("server \"relay%u\" { host = "
 		    "\"192.0.2.%u\" tls = \"none\" port = 25 }\n", i, i + 1));
@@ -233,6 +245,34 @@ static const struct {
 	{ "dot", "550 5.7.1 Message rejected by policy" },
 };
 
+/* The name the world knows the server by: its section, or an MX host. */
+static void
+server_name(const struct play *p, unsigned n, unsigned host, char name[16])
+{
+	if ((p->by_mx & 1U << n) != 0)
+		snprintf(name, 16, "h%u%c.example", n % 10, host ? 'b' : 'a');
+	else
+		snprintf(name, 16, "s%u", n);
+}
+
+static void
+set_hosts(struct play *p, unsigned n, bool both)
+{
+	char	domain[32], hosts[64];
+
+	snprintf(domain, sizeof domain, "d%u.example", n);
+	snprintf(hosts, sizeof hosts, "h%ua.example%s", n, !both ? "" :
+	    n == 0 ? " h0b.example" : n == 1 ? " h1b.example" :
+	    " h2b.example");
+	world_hosts(p->w, domain, hosts);
+}
+
+static void
+some_hosts(struct play *p)
+{
+	set_hosts(p, below(p, p->servers), below(p, 2) != 0);
+}
+
 static void
 some_server(struct play *p)
 {
@@ -243,7 +283,7 @@ some_server(struct play *p)
 	char				name[16];
 	unsigned			n = below(p, NITEMS(refusals));
 
-	snprintf(name, sizeof name, "s%u", below(p, p->servers));
+	server_name(p, below(p, p->servers), below(p, 2), name);
 	switch (below(p, 5)) {
 	case 0:
 	case 1:
@@ -390,7 +430,8 @@ static const struct {
 	{ "clock",	some_clock },
 	{ "relay",	some_relay },
 	{ "down",	some_down },
-#define PEACEFUL	10
+	{ "hosts",	some_hosts },
+#define PEACEFUL	11
 #define MENDING		0x20fU	/* crash, reload, down */
 	{ "server",	some_server },
 	{ "server",	some_server },
@@ -735,9 +776,10 @@ calm(struct play *p)
 	if (p->deeds)
 		printf("%7.1f min calm\n", (double)(world_now_ms(p->w) -
 		    START_MS) / MINUTE_MS);
-	for (unsigned i = 0; i < p->servers; i++) {
-		snprintf(name, sizeof name, "s%u", i);
+	for (unsigned i = 0; i < 2 * p->servers; i++) {
+		server_name(p, i / 2, i % 2, name);
 		world_server(p->w, name, SERVER_ACCEPTS, "", "");
+		set_hosts(p, i / 2, true);
 	}
 	for (unsigned i = 0; i < p->relays; i++) {
 		snprintf(name, sizeof name, "relay%u", i);
@@ -789,6 +831,8 @@ play(uint64_t seed, const char *directory, char why[static WHY])
 		printf("%s", text);
 	p.w = world_new(directory, text, START_MS);
 	mem_free(text);
+	for (unsigned i = 0; i < p.servers; i++)
+		set_hosts(&p, i, true);
 	trouble(&p);
 	calm(&p);
 	/* The slowest things: a hold of four hours and another look at what

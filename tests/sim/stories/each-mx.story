@@ -18,3 +18,4 @@ expect attempts system-full 3..8
 expect episodes system-full 1
 expect open 0
 expect bodies 1
+sweep
