@@ -277,6 +277,36 @@ fill(struct outbox *o, const struct item *i, const struct alerts *a,
 	    sizeof job->message) > 0);
 }
 
+/*
+ * The next server at once, until all have had their turn; then a gap that
+ * grows.  After silence the message may be there: the same Message-ID makes
+ * a second copy harmless, but there is no hurry to make one.
+ */
+static void
+next_server(struct outbox *o, struct item *i, bool wait, int64_t now_ms)
+{
+	const struct alerts	*a = section(o, i);
+	unsigned		 n = a != NULL ? count_servers(a) : 1;
+
+	i->d.state = DELIVERY_DUE;
+	i->d.server = (i->d.server + 1) % n;
+	i->d.next_ms = now_ms;
+	if (i->d.server == 0 || wait)
+		i->d.next_ms += backoff_wait_ms(&gaps,
+		    (i->d.attempts - 1) / n);
+	put(o, i);
+}
+
+static void
+pass_over(struct outbox *o, struct item *i, int64_t now_ms)
+{
+	i->d.attempts++;
+	if (i->d.last_reply[0] == '\0')
+		text_copy(i->d.last_reply, sizeof i->d.last_reply,
+		    "the login was refused and is not tried for a while");
+	next_server(o, i, false, now_ms);
+}
+
 /* False if nobody can take more now. */
 static bool
 send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
@@ -298,9 +328,16 @@ send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
 		give_up(o, i, "it cannot be written");
 		return (true);
 	}
-	if (!send(arg, a->servers[i->d.server % count_servers(a)], o->job)) {
+	switch (send(arg, a->servers[i->d.server % count_servers(a)],
+	    o->job)) {
+	case OUTBOX_BUSY:
 		o->busy_until_ms = now_ms + BUSY_MS;
 		return (false);
+	case OUTBOX_NOT_BY_THIS:
+		pass_over(o, i, now_ms);
+		return (true);
+	case OUTBOX_SENT:
+		break;
 	}
 	i->handle = o->next_handle++;
 	i->d.state = DELIVERY_SENDING;
@@ -354,25 +391,11 @@ sent(struct outbox *o, struct item *i, int64_t now_ms)
 	drop(o, i);
 }
 
-/*
- * The next server at once, until all have had their turn; then a gap that
- * grows.  After silence the message may be there: the same Message-ID makes
- * a second copy harmless, but there is no hurry to make one.
- */
 static void
 failed(struct outbox *o, struct item *i, const struct outcome *out,
     int64_t now_ms)
 {
-	const struct alerts	*a = section(o, i);
-	unsigned		 n = a != NULL ? count_servers(a) : 1;
-
-	i->d.state = DELIVERY_DUE;
-	i->d.server = (i->d.server + 1) % n;
-	i->d.next_ms = now_ms;
-	if (i->d.server == 0 || out->verdict == VERDICT_UNCERTAIN)
-		i->d.next_ms += backoff_wait_ms(&gaps,
-		    (i->d.attempts - 1) / n);
-	put(o, i);
+	next_server(o, i, out->verdict == VERDICT_UNCERTAIN, now_ms);
 	log_warn("notice=%" PRId64 " to=%s state=due attempts=%u class=%s: %s",
 	    i->d.notice, i->d.to, i->d.attempts, class_name(out->class),
 	    out->reply);

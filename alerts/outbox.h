@@ -31,10 +31,14 @@ void		 outbox_wake(struct outbox *);
 /*
  * Hands out each delivery that is due: fills the mail of a job (from, to,
  * message, notify_never, kind; not the server's part) and marks it SENDING.
- * send returns false when it cannot take more now.  job is the outbox's
- * handle for the answer.
+ * job is the outbox's handle for the answer.
  */
-typedef bool	(*outbox_send)(void *arg, const struct server *,
+enum outbox_sent {
+	OUTBOX_SENT,		/* under way: outbox_result() will tell */
+	OUTBOX_BUSY,		/* no more can be taken now */
+	OUTBOX_NOT_BY_THIS	/* nor by this server for a while: the next */
+};
+typedef enum outbox_sent (*outbox_send)(void *arg, const struct server *,
 		    const struct frame_job *mail);
 void		 outbox_run(struct outbox *, int64_t now_ms, outbox_send, void *);
 

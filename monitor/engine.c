@@ -115,7 +115,7 @@ engine_busy(const struct engine *e)
 		LIST_FOREACH(pr, &e->jobs[i], in_job)
 			if (pr->p.state == PROBE_COMMITTED)
 				return (true);
-	return (e->alerts_in_flight > 0);
+	return (!LIST_EMPTY(&e->alerts));
 }
 
 void
@@ -599,6 +599,7 @@ free_lists(struct engine *e)
 		mem_free(d);
 	}
 	engine_login_free(e);
+	engine_alerts_free(e);
 	while ((o = STAILQ_FIRST(&e->orders)) != NULL) {
 		STAILQ_REMOVE_HEAD(&e->orders, next);
 		order_free(o);
@@ -730,21 +731,6 @@ want_confirming(void *arg, int64_t episode, const char *scope,
 		route_run_start(e, r, false, episode);
 }
 
-static bool
-send_notice(void *arg, const struct server *server,
-    const struct frame_job *mail)
-{
-	struct engine		*e = arg;
-	struct frame_job	*f = mem_alloc(sizeof *f);
-
-	*f = *mail;
-	f->job |= JOB_OF_OUTBOX;
-	e->alerts_in_flight++;
-	engine_fill_server(e, server, f);
-	engine_order_job(e, server, f);
-	return (true);
-}
-
 static void
 prune(struct engine *e)
 {
@@ -770,7 +756,7 @@ engine_tick(struct engine *e, int64_t now_ms)
 	if (e->notices_owed)
 		outbox_wake(e->outbox);
 	e->notices_owed = false;
-	outbox_run(e->outbox, now_ms, send_notice, e);
+	outbox_run(e->outbox, now_ms, engine_alert_send, e);
 	if (now_ms >= e->prune_ms)
 		prune(e);
 }

@@ -150,7 +150,7 @@ struct engine {
 	TAILQ_HEAD(, system_run)  starved;
 	struct order_list	  orders;
 	unsigned		  in_flight;	/* probe jobs */
-	unsigned		  alerts_in_flight;
+	LIST_HEAD(, alert_run)	  alerts;	/* owned; alert mails under way */
 	uint64_t		  next_job;
 	uint32_t		  first_mailbox;	/* id of mailboxes[0] */
 	uint32_t		  mailbox_count;
@@ -232,6 +232,13 @@ void	 check_due(struct engine *, struct item *);
 void	 check_outcome(struct engine *, uint64_t job, const struct outcome *);
 void	 check_learn(struct engine *, const struct route_run *,
 	    const struct outcome *);
+
+/* engine_alert.c: alert mails under way. */
+enum outbox_sent engine_alert_send(void *engine, const struct server *,
+	    const struct frame_job *mail);
+void	 engine_alert_outcome(struct engine *, uint64_t job,
+	    const struct outcome *);
+void	 engine_alerts_free(struct engine *);
 
 /* engine_login.c: refused logins of servers. */
 /* Until when this server is not to be logged in to; 0: it may be. */

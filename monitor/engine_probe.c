@@ -876,8 +876,7 @@ engine_outcome(struct engine *e, uint64_t job, const struct outcome *o,
 
 	e->now_ms = now_ms;
 	if ((job & JOB_OF_OUTBOX) != 0) {
-		e->alerts_in_flight--;
-		outbox_result(e->outbox, job & ~JOB_OF_OUTBOX, o, now_ms);
+		engine_alert_outcome(e, job, o);
 	} else if ((job & JOB_OF_CHECK) != 0) {
 		check_outcome(e, job, o);
 	} else if ((pr = find_job(e, job)) != NULL)

@@ -113,6 +113,20 @@ class Polite(Scripted):
         self.assertFalse(server.commands('MAIL'), 'nothing without a login')
         self.assertEqual(self.monitor.stop(), 0)
 
+    def test_alerts_do_not_lock_their_own_account(self):
+        m = self.monitor
+        self.smtp('full', FULL)
+        bad = self.smtp('bad', WRONG, user='probe', insecure_auth=True, auth_pause='1h', concurrency=4,
+                        password_file=m.secret('a wrong password'))
+        good = self.smtp('good')
+        m.alerts(to=['admin%d@else.test' % number for number in range(5)], servers=['bad', 'good'])
+        self.route('r', 'full', alerts='default')
+        m.start()
+        m.wait('all were told', lambda: len(good.commands('RCPT')) >= 5)
+        self.assertEqual(len(bad.commands('AUTH')), 2)
+        self.assertFalse(bad.commands('MAIL'))
+        self.assertEqual(len(set(good.commands('RCPT'))), 5)
+
     def test_a_reload_with_another_password_ends_the_pause(self):
         server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'], 'auth_users': {'probe': 'right'}},
                            user='probe', insecure_auth=True, auth_pause='1h',

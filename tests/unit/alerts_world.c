@@ -137,7 +137,7 @@ letter_of(const struct frame_job *job)
 	return ('?');
 }
 
-static bool
+static enum outbox_sent
 take_job(void *arg, const struct server *s, const struct frame_job *job)
 {
 	struct world	*w = arg;
@@ -145,7 +145,9 @@ take_job(void *arg, const struct server *s, const struct frame_job *job)
 			    w->told : w->told_other;
 
 	if (w->busy)
-		return (false);
+		return (OUTBOX_BUSY);
+	if (w->shut != NULL && strcmp(s->name, w->shut) == 0)
+		return (OUTBOX_NOT_BY_THIS);
 	w->jobs++;
 	w->last = *job;
 	w->last_server = s->name;
@@ -153,7 +155,7 @@ take_job(void *arg, const struct server *s, const struct frame_job *job)
 	assert_true(w->holds < NITEMS(w->held));
 	if (w->answer.verdict == VERDICT_ACCEPTED && strlen(told) < 200)
 		told[strlen(told)] = letter_of(job);
-	return (true);
+	return (OUTBOX_SENT);
 }
 
 static void

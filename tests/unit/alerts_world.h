@@ -36,6 +36,7 @@ struct world {
 	struct outcome	 answer;	/* of every alert server */
 	bool		 holding;	/* jobs get no answer yet */
 	bool		 busy;		/* nobody takes a job */
+	const char	*shut;		/* borrowed: not by this server */
 	struct frame_job last;		/* the last job */
 	const char	*last_server;	/* its server's name */
 	uint64_t	 held[64];

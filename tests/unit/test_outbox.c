@@ -286,6 +286,39 @@ when_nobody_takes_a_job_the_loop_does_not_spin(void **state)
 }
 
 static void
+a_server_that_may_not_be_used_is_passed_over(void **state)
+{
+	(void)state;
+	w.shut = "alert1";
+	world_full(&w, "r1");
+	assert_true(outbox_next_ms(w.outbox) <= w.now_ms);	/* at once */
+	world_turn(&w);
+	assert_int_equal(w.jobs, 1);
+	assert_string_equal(w.last_server, "alert2");
+	assert_string_equal(w.told, "F");
+}
+
+static void
+the_only_server_that_may_not_be_used_is_not_asked_at_once_again(void **state)
+{
+	(void)state;
+	world_close(&w);
+	world_open(&w, "", "alerts \"one\" { from = \"m@example.org\" to = "
+	    "{\"admin@example.org\"} servers = {\"alert1\"} }\n"
+	    "route \"t\" { server = \"full\" from = \"p@example.org\" "
+	    "to = \"t@mx.example\" mailbox = \"box\" alerts = \"one\" }\n");
+	w.shut = "alert1";
+	world_full(&w, "t");
+	assert_int_equal(w.jobs, 0);
+	assert_int_equal(first()->state, DELIVERY_DUE);
+	assert_true(outbox_next_ms(w.outbox) >= w.now_ms + 10 * SECOND);
+	assert_string_not_equal(first()->last_reply, "");
+	w.shut = NULL;
+	world_pass(&w, MINUTE);
+	assert_string_equal(w.told, "F");
+}
+
+static void
 a_foreign_answer_is_ignored(void **state)
 {
 	(void)state;
@@ -352,6 +385,8 @@ main(void)
 		TEST(a_leap_of_the_clock_gives_nothing_up),
 		TEST(few_go_at_once),
 		TEST(when_nobody_takes_a_job_the_loop_does_not_spin),
+		TEST(a_server_that_may_not_be_used_is_passed_over),
+		TEST(the_only_server_that_may_not_be_used_is_not_asked_at_once_again),
 		TEST(a_foreign_answer_is_ignored),
 		TEST(a_test_reaches_every_recipient_each_time),
 		TEST(a_section_that_is_gone_still_gets_its_notices_out),
