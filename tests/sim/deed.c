@@ -40,6 +40,27 @@ do_server(struct world *w, const struct story *s, const struct line *l,
 }
 
 static void
+do_report(struct world *w, const struct story *s, const struct line *l,
+    char *words[])
+{
+	static const struct {
+		const char		*word;
+		enum report_news	 news;
+	} rows[] = {
+		{ "relayed", REPORT_NOTED }, { "delayed", REPORT_DELAYED },
+		{ "failed", REPORT_LOST },
+	};
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		if (strcmp(words[2], rows[i].word) == 0) {
+			world_report(w, words[1], rows[i].news, words[3],
+			    words[4]);
+			return;
+		}
+	story_wrong(s, l, "not what a report says");
+}
+
+static void
 do_mailbox(struct world *w, const struct story *s, const struct line *l,
     size_t n, char *words[])
 {
@@ -105,6 +126,8 @@ deed_do(struct world *w, const struct story *s, const struct line *l,
 		do_server(w, s, l, n, words);
 	else if (strcmp(verb, "mailbox") == 0)
 		do_mailbox(w, s, l, n, words);
+	else if (strcmp(verb, "report") == 0 && n == 5)
+		do_report(w, s, l, words);
 	else if (strcmp(verb, "recipient") == 0 && n == 5)
 		world_recipient(w, words[1], words[3], words[4]);
 	else if (strcmp(verb, "recipient") == 0 && n == 3)

@@ -84,6 +84,13 @@ void	 world_mailbox(struct world *, const char *mailbox, bool blind,
 	    const char *reason);
 void	 world_delay(struct world *, const char *mailbox, int64_t delay_ms);
 void	 world_fate(struct world *, const char *mailbox, enum fate);
+/*
+ * The relay that holds mail for this mailbox tells the senders so, by a report
+ * about each to where its route awaits them.  What it has given up it holds no
+ * longer.  by: the system that refuses it.
+ */
+void	 world_report(struct world *, const char *mailbox, enum report_news,
+	    const char *reply, const char *by);
 /* Forgets bodies whose mail has been removed, for very long lives. */
 void	 world_forgetful(struct world *);
 /* Arrivals are told to the engine before the outcome of their attempt. */

@@ -69,6 +69,7 @@ struct mail {
 	uint32_t	 uid;
 	int64_t		 at_ms;		/* wall */
 	bool		 junk;
+	struct frame_report *report;	/* owned; NULL: a probe */
 	struct mail	*next;
 };
 

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "monitor/classify.h"
 #include "monitor/mem.h"
+#include "monitor/reply.h"
 #include "monitor/text.h"
 #include "tests/sim/world_internal.h"
 
@@ -131,7 +133,21 @@ id_of(struct world *w, const struct mailbox_state *m)
 }
 
 static void
-tell_arrival(struct world *w, uint32_t id, const struct mailbox_state *m,
+tell_report(struct world *w, uint32_t id, const struct mail *x)
+{
+	struct frame_report	f = *x->report;
+
+	f.id = id;
+	f.uidvalidity = 1;
+	f.uid = x->uid;
+	f.seen = world_stamp(w);
+	f.internal_ms = x->at_ms;
+	text_copy(f.folder, sizeof f.folder, "INBOX");
+	engine_report(w->engine, &f, world_told_ms(w));
+}
+
+static void
+tell_mail(struct world *w, uint32_t id, const struct mailbox_state *m,
     const struct mail *x)
 {
 	struct frame_arrival	f = { .id = id,
@@ -142,6 +158,10 @@ tell_arrival(struct world *w, uint32_t id, const struct mailbox_state *m,
 				    .hops = 2, .slowest_hop_ms = STAMP_NO_SPAN,
 				    .skew_ms = STAMP_NO_SPAN };
 
+	if (x->report != NULL) {
+		tell_report(w, id, x);
+		return;
+	}
 	f.last_look = f.seen;
 	f.last_look.wall_ms -= w->now_ms - m->look_ms;
 	f.last_look.boot_ms -= w->now_ms - m->look_ms;
@@ -168,7 +188,7 @@ look(struct world *w, struct mailbox_state *m)
 		return;
 	}
 	for (struct mail *x = m->mails; x != NULL; x = x->next)
-		tell_arrival(w, f.id, m, x);
+		tell_mail(w, f.id, m, x);
 	m->look_ms = w->now_ms;
 	engine_look(w->engine, &f, world_told_ms(w));
 }
@@ -212,24 +232,86 @@ world_mailbox(struct world *w, const char *mailbox, bool blind,
 		(void)world_commit(w);
 }
 
-void
-world_mail_arrives(struct world *w, struct event *e)
+/* It lies there now, and is told if anybody looks. */
+static void
+lay_down(struct world *w, struct mailbox_state *m, struct mail *x)
 {
-	struct mailbox_state	*m = e->mailbox;
-	struct mail		*x = mem_alloc(sizeof *x);
-	uint32_t		 id = id_of(w, m);
+	uint32_t	id = id_of(w, m);
 
-	text_copy(x->token, sizeof x->token, e->token);
 	x->uid = m->next_uid++;
 	x->at_ms = w->now_ms + w->clock_ms;
-	x->junk = e->junk;
 	x->next = m->mails;
 	m->mails = x;
 	if (id != 0 && !m->blind) {
-		tell_arrival(w, id, m, x);
+		tell_mail(w, id, m, x);
 		m->look_ms = w->now_ms;
 	}
+}
+
+void
+world_mail_arrives(struct world *w, struct event *e)
+{
+	struct mail	*x = mem_alloc(sizeof *x);
+
+	text_copy(x->token, sizeof x->token, e->token);
+	x->junk = e->junk;
+	lay_down(w, e->mailbox, x);
 	world_event_free(e);
+}
+
+/* Where reports about mail for this mailbox go. */
+static struct mailbox_state *
+return_path(struct world *w, const char *mailbox)
+{
+	for (struct route **r = w->config->routes; *r != NULL; r++)
+		if (strcmp((*r)->mailbox->name, mailbox) == 0 &&
+		    (*r)->bounces != NULL)
+			return (world_mailbox_of(w, (*r)->bounces->name));
+	return (NULL);
+}
+
+static struct mail *
+report_on(const char *token, enum report_news news, const char *text,
+    const char *by)
+{
+	static const char *const	actions[REPORT_NEWS] = {
+		[REPORT_NOTED] = "relayed", [REPORT_DELAYED] = "delayed",
+		[REPORT_LOST] = "failed",
+	};
+	struct mail	*x = mem_alloc(sizeof *x);
+	struct reply	 r;
+
+	reply_parse(&r, text, strlen(text));
+	x->report = mem_alloc(sizeof *x->report);
+	x->report->news = news;
+	x->report->class = classify(STAGE_DOT, &r).class;
+	x->report->code = (uint32_t)r.code;
+	text_copy(x->token, sizeof x->token, token);
+	text_copy(x->report->token, sizeof x->report->token, token);
+	text_copy(x->report->action, sizeof x->report->action, actions[news]);
+	text_copy(x->report->enhanced, sizeof x->report->enhanced,
+	    r.enhanced);
+	text_copy(x->report->reply, sizeof x->report->reply, r.text);
+	text_copy(x->report->remote_mta, sizeof x->report->remote_mta, by);
+	return (x);
+}
+
+void
+world_report(struct world *w, const char *mailbox, enum report_news news,
+    const char *reply, const char *by)
+{
+	struct mailbox_state	*from = world_mailbox_of(w, mailbox);
+	struct mailbox_state	*to = return_path(w, mailbox);
+	struct mail		*held;
+
+	for (held = from->held; to != NULL && held != NULL; held = held->next)
+		lay_down(w, to, report_on(held->token, news, reply, by));
+	while (news == REPORT_LOST && (held = from->held) != NULL) {
+		from->held = held->next;
+		mem_free(held);
+	}
+	if (w->up)
+		(void)world_commit(w);
 }
 
 void
@@ -243,7 +325,7 @@ world_op_clean(void *arg, const struct frame_clean *f)
 		for (struct mail **x = &m->mails; *x != NULL; x = &(*x)->next) {
 			struct mail	*gone = *x;
 
-			if (gone->uid != f->uid ||
+			if (gone->report != NULL || gone->uid != f->uid ||
 			    strcmp(gone->token, f->token) != 0)
 				continue;
 			*x = gone->next;
@@ -261,6 +343,7 @@ free_mails(struct mail *list)
 
 	while ((x = list) != NULL) {
 		list = x->next;
+		mem_free(x->report);
 		mem_free(x);
 	}
 }
