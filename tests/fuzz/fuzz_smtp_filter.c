@@ -126,6 +126,8 @@ try_texts(const char *text)
 	n = strlen(text) < sizeof copy ? strlen(text) : sizeof copy - 1;
 	memcpy(copy, text, n);
 	copy[n] = '\0';
+	smtp_oauth_error(copy, line, sizeof line);
+	must(strlen(line) < sizeof line);
 	smtp_scrub(copy, "secret");
 	must(strlen(copy) == n && strstr(copy, "secret") == NULL);
 	while ((n = smtp_pad_line(left, line)) > 0) {
