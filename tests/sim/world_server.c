@@ -325,14 +325,33 @@ outcome_at(struct world *w, const struct event *e, enum stage stage)
 	return (o);
 }
 
+/* A server says the same for hours: what it means is worked out once. */
+static void
+understand(enum stage stage, const char *text, struct reply *r_r,
+    struct meaning *m_r)
+{
+	static struct reply	r;
+	static struct meaning	m;
+	static enum stage	last_stage = STAGE_NONE;
+	static char		last_text[256];
+
+	if (stage != last_stage || strcmp(text, last_text) != 0) {
+		reply_parse(&r, text, strlen(text));
+		m = classify(stage, &r);
+		last_stage = stage;
+		text_copy(last_text, sizeof last_text, text);
+	}
+	*r_r = r;
+	*m_r = m;
+}
+
 static void
 fill_reply(struct outcome *o, enum stage stage, const char *text)
 {
 	struct reply	r;
 	struct meaning	m;
 
-	reply_parse(&r, text, strlen(text));
-	m = classify(stage, &r);
+	understand(stage, text, &r, &m);
 	o->code = r.code;
 	text_copy(o->enhanced, sizeof o->enhanced, r.enhanced);
 	text_copy(o->reply, sizeof o->reply, r.text);
