@@ -184,9 +184,10 @@ follow_ack(struct follow *f, int64_t episode, int64_t now_ms)
 }
 
 int
-follow_test(struct follow *f, const char *alerts, int64_t now_ms)
+follow_test(struct follow *f, const char *alerts,
+    int64_t ids_r[static FOLLOW_TESTS], int64_t now_ms)
 {
-	int	rc = tell_test(f->config, f->store, alerts, now_ms);
+	int	rc = tell_test(f->config, f->store, alerts, ids_r, now_ms);
 
 	if (rc > 0 && f->owed != NULL)
 		f->owed(f->arg);

@@ -103,7 +103,10 @@ const struct episode *follow_covering(const struct follow *,
 	    const struct route *, const char *host);
 /* Stops reminders.  0, or -1 if there is no such open episode. */
 int	 follow_ack(struct follow *, int64_t episode, int64_t now_ms);
-/* Owes a test notice to an alerts section.  0, or -1 if there is none. */
-int	 follow_test(struct follow *, const char *alerts, int64_t now_ms);
+/* Owes test notices, one of each kind, to an alerts section.  0 with their
+ * ids, or -1 if there is no such section. */
+#define FOLLOW_TESTS	3
+int	 follow_test(struct follow *, const char *alerts,
+	    int64_t ids_r[static FOLLOW_TESTS], int64_t now_ms);
 
 #endif

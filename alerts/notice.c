@@ -10,6 +10,7 @@
 #include "monitor/mem.h"
 #include "monitor/reason.h"
 #include "monitor/text.h"
+#include "monitor/token.h"
 
 /*
  * What a notice is: its name, its subject and its identity.
@@ -20,7 +21,9 @@ static const char *const kinds[NOTICE_KINDS] = {
 	[NOTICE_REMINDER]	= "reminder",
 	[NOTICE_ACCEPTING]	= "accepting",
 	[NOTICE_DELIVERED]	= "delivered",
-	[NOTICE_TEST]		= "test",
+	[NOTICE_SUMMARY]	= "summary",
+	[NOTICE_HEARTBEAT]	= "heartbeat",
+	[NOTICE_DIGEST]		= "digest",
 };
 
 const char *
@@ -164,11 +167,13 @@ state_word(const struct draft *d)
 		return ("ACCEPTING AGAIN");
 	case NOTICE_DELIVERED:
 		return (blind ? "CAN LOOK AGAIN" : "DELIVERED AGAIN");
-	case NOTICE_TEST:
+	case NOTICE_SUMMARY:
+	case NOTICE_HEARTBEAT:
+	case NOTICE_DIGEST:
 	case NOTICE_KINDS:
 		break;
 	}
-	return ("TEST");
+	return ("NEWS");
 }
 
 static void
@@ -179,8 +184,8 @@ subject(struct draft *d)
 	bool		 recovery = n->kind == NOTICE_ACCEPTING ||
 			    n->kind == NOTICE_DELIVERED;
 
-	snprintf(n->subject, sizeof n->subject, "%s: %.100s", state_word(d),
-	    d->who);
+	snprintf(n->subject, sizeof n->subject, "%s%s: %.100s",
+	    d->facts->test ? "TEST: " : "", state_word(d), d->who);
 	if (!recovery)
 		text_append(n->subject, sizeof n->subject, d->answer);
 	if (recovery || n->kind == NOTICE_REMINDER)
@@ -225,7 +230,7 @@ number_of(enum notice_kind kind, const struct episode *e)
  * have seen.
  */
 static void
-message_id(char id[static NOTICE_ID], enum notice_kind kind, unsigned number,
+message_id(char id[static NOTICE_ID], const char *what, unsigned number,
     int64_t episode, int64_t opened_ms, const char *instance)
 {
 	char	since[16], host[64];
@@ -237,8 +242,8 @@ message_id(char id[static NOTICE_ID], enum notice_kind kind, unsigned number,
 		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		    "0123456789-", *s) == NULL)
 			*s = '-';
-	snprintf(id, NOTICE_ID, "<%s.%u.%" PRId64 ".%s@%s.mailflowd>",
-	    kinds[kind], number, episode, since, host);
+	snprintf(id, NOTICE_ID, "<%s.%u.%" PRId64 ".%s@%s.mailflowd>", what,
+	    number, episode, since, host);
 }
 
 static void
@@ -251,19 +256,49 @@ begin(struct notice *n, enum notice_kind kind,
 	text_copy(n->alerts, sizeof n->alerts, facts->alerts);
 }
 
+/* Letters enough to find the probe by, and too few to pass for it. */
 static void
-write_test(struct notice *n, const struct notice_facts *facts, int64_t now_ms)
+shorten_tokens(char *text)
 {
-	struct draft	d = { .n = n, .facts = facts, .now_ms = now_ms };
+	char	token[TOKEN_SIZE], id[TOKEN_SHORT];
+	char	*begin_;
+	size_t	 at = 0, len = strlen(text), n;
+
+	while (token_find(text, len, &at, token)) {
+		begin_ = text + at - TOKEN_LEN;
+		n = strlen(token_short(token, id));
+		memcpy(begin_, id, n);
+		memmove(begin_ + n, text + at, len - at + 1);
+		len -= TOKEN_LEN - n;
+		at -= TOKEN_LEN - n;
+	}
+}
+
+/* All tests of one moment are a thread. */
+static void
+identify_test(struct notice *n, const struct notice_facts *facts,
+    int64_t now_ms)
+{
+	char	what[32];
 
 	n->number = (unsigned)(now_ms / 1000);
-	message_id(n->message_id, NOTICE_TEST, n->number, 0, now_ms,
+	snprintf(what, sizeof what, "test-%s", kinds[n->kind]);
+	message_id(n->message_id, what, n->number, 0, now_ms,
 	    facts->instance);
-	text_copy(n->thread_id, sizeof n->thread_id, n->message_id);
-	snprintf(n->subject, sizeof n->subject,
-	    "TEST: mailflowd on %.64s can reach you", facts->instance);
-	ascii(n->subject);
-	notice_parts(&d);
+	message_id(n->thread_id, "test-failing", n->number, 0, now_ms,
+	    facts->instance);
+}
+
+static void
+identify(struct notice *n, const struct episode *e,
+    const struct notice_facts *facts)
+{
+	n->episode = e->id;
+	n->number = number_of(n->kind, e);
+	message_id(n->message_id, kinds[n->kind], n->number, e->id,
+	    e->opened_ms, facts->instance);
+	message_id(n->thread_id, kinds[NOTICE_FAILING], 1, e->id,
+	    e->opened_ms, facts->instance);
 }
 
 void
@@ -274,22 +309,38 @@ notice_write(struct notice *n, enum notice_kind kind, const struct episode *e,
 			    .now_ms = now_ms };
 
 	begin(n, kind, facts, now_ms);
-	if (kind == NOTICE_TEST) {
-		write_test(n, facts, now_ms);
-		return;
-	}
-	n->episode = e->id;
-	n->number = number_of(kind, e);
-	message_id(n->message_id, kind, n->number, e->id, e->opened_ms,
-	    facts->instance);
-	message_id(n->thread_id, NOTICE_FAILING, 1, e->id, e->opened_ms,
-	    facts->instance);
+	if (facts->test)
+		identify_test(n, facts, now_ms);
+	else
+		identify(n, e, facts);
 	text_copy(d.title, sizeof d.title, reason_title(e->class));
 	name_who(&d);
 	name_answer(&d);
 	name_routes(&d);
 	subject(&d);
 	notice_parts(&d);
+	shorten_tokens(n->subject);
+	shorten_tokens(n->body);
+}
+
+void
+notice_begin(struct notice *n, enum notice_kind kind,
+    const struct notice_facts *facts, const char *subject_, unsigned number,
+    int64_t now_ms)
+{
+	begin(n, kind, facts, now_ms);
+	n->number = number;
+	message_id(n->message_id, kinds[kind], number, 0, now_ms,
+	    facts->instance);
+	text_copy(n->thread_id, sizeof n->thread_id, n->message_id);
+	text_copy(n->subject, sizeof n->subject, subject_);
+	ascii(n->subject);
+}
+
+bool
+notice_is_test(const struct notice *n)
+{
+	return (n->episode == 0 && n->kind <= NOTICE_DELIVERED);
 }
 
 void

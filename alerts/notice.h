@@ -16,7 +16,9 @@ enum notice_kind {
 	NOTICE_REMINDER,
 	NOTICE_ACCEPTING,
 	NOTICE_DELIVERED,
-	NOTICE_TEST,
+	NOTICE_SUMMARY,		/* of what was held back */
+	NOTICE_HEARTBEAT,
+	NOTICE_DIGEST,
 	NOTICE_KINDS
 };
 
@@ -54,17 +56,30 @@ struct notice_facts {
 	int64_t		 proof_latency_ms;	/* STAMP_NO_SPAN: unknown */
 	const char	*transcript;		/* failing: or "" */
 	bool		 mailbox_blind;		/* delivery cannot be confirmed */
+	bool		 test;			/* nothing has happened */
 };
 
 /*
  * Writes everything but id for a notice of kind about e.  number follows
  * from the episode's swings and reminders, so that the same notice always
- * has the same number and Message-ID.  For NOTICE_TEST e is NULL.  Foreign
- * text is made harmless: no byte of it can begin a header or a line of ours.
+ * has the same number and Message-ID.  Foreign text is made harmless: no
+ * byte of it can begin a header or a line of ours.  No probe's token stands
+ * in it whole, lest a copy of the notice in a watched mailbox be taken for
+ * the probe.
+ *
+ * A test is about an episode that is made up, without id, and says so.
  */
 void	 notice_write(struct notice *, enum notice_kind,
 	    const struct episode *e, const struct notice_facts *,
 	    int64_t now_ms);
+
+/* The same for what is about no episode: the caller writes the body. */
+void	 notice_begin(struct notice *, enum notice_kind,
+	    const struct notice_facts *, const char *subject, unsigned number,
+	    int64_t now_ms);
+
+/* Its kind is one of an episode's, but it is about none. */
+bool	 notice_is_test(const struct notice *);
 
 /* A sentence in front of the body, as a paragraph of its own. */
 void	 notice_prefix(struct notice *, const char *sentence);

@@ -419,6 +419,8 @@ part_foot(struct draft *d)
 {
 	char	line[96];
 
+	if (d->facts->test)
+		return;
 	wrapf(d, "Episode %" PRId64 " of monitor %s.", d->e->id,
 	    d->facts->instance);
 	put(d, "  mailflowctl episodes    shows it\n");
@@ -430,7 +432,8 @@ part_foot(struct draft *d)
 static void
 part_end(struct draft *d)
 {
-	wrapf(d, "Episode %" PRId64 " of monitor %s.", d->e->id,
+	if (!d->facts->test)
+		wrapf(d, "Episode %" PRId64 " of monitor %s.", d->e->id,
 	    d->facts->instance);
 }
 
@@ -466,24 +469,26 @@ part_test(struct draft *d)
 {
 	char	when[128];
 
+	if (!d->facts->test)
+		return;
 	moment(d, d->now_ms, when, sizeof when);
-	wrapf(d, "This is a test, asked for at %s. If you read it, monitor %s "
-	    "can reach you when a mail system is in trouble.", when,
-	    d->facts->instance);
+	wrapf(d, "THIS IS A TEST, asked for at %s by mailflowctl test-alert. "
+	    "Nothing has happened: the system and the route below are made up. "
+	    "If you read it, monitor %s can reach you. A real notice reads "
+	    "like this:", when, d->facts->instance);
 }
 
 typedef void	(*part)(struct draft *);
 
 static const part parts[NOTICE_KINDS][10] = {
-	[NOTICE_FAILING] = { part_said, part_facts, part_never_stored,
+	[NOTICE_FAILING] = { part_test, part_said, part_facts, part_never_stored,
 	    part_meaning, part_next, part_foot, part_transcript },
 	[NOTICE_REMINDER] = { part_said, part_first_said, part_facts,
 	    part_never_stored, part_meaning, part_next, part_foot },
-	[NOTICE_ACCEPTING] = { part_accepts, part_held, fact_recovery,
+	[NOTICE_ACCEPTING] = { part_test, part_accepts, part_held, fact_recovery,
 	    part_queues, part_end },
-	[NOTICE_DELIVERED] = { part_delivered, part_held, fact_recovery,
+	[NOTICE_DELIVERED] = { part_test, part_delivered, part_held, fact_recovery,
 	    part_queues, part_end },
-	[NOTICE_TEST] = { part_test },
 };
 
 void

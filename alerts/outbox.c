@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/queue.h>
 
+#include "alerts/hook.h"
 #include "alerts/notice.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
@@ -35,11 +36,21 @@ static const struct backoff gaps = { 7, {
 	15 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS,
 } };
 
+/* After each failure of a command. */
+static const struct backoff hook_gaps = { 4, {
+	10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS,
+} };
+
+/* Nobody wants to read a test that comes tomorrow. */
+#define TEST_EXPIRE_MS	(10 * MINUTE_MS)
+
 /* A delivery not yet ended, and what of its notice decides when it goes. */
 struct item {
 	struct delivery		 d;
 	int64_t			 episode;	/* 0: none */
 	int64_t			 owed_ms;
+	enum notice_kind	 kind;
+	bool			 test;
 	char			 alerts[65];
 	uint64_t		 handle;	/* 0: not under way */
 	struct item		*before;	/* the same thread's, to the same
@@ -60,6 +71,13 @@ struct outbox {
 	int64_t			 newest;	/* highest id of a notice loaded */
 	int64_t			 busy_until_ms;	/* nobody could take more */
 	bool			 stale;		/* look for new rows */
+};
+
+/* The ways out, as outbox_run() was given them. */
+struct channels {
+	outbox_send	 send;
+	outbox_hook	 hook;
+	void		*arg;
 };
 
 static void
@@ -119,8 +137,11 @@ earlier(const struct item *i)
 {
 	struct item	*e = TAILQ_PREV(i, items, entry);
 
-	for (; i->episode != 0 && e != NULL; e = TAILQ_PREV(e, items, entry))
-		if (e->episode == i->episode &&
+	if (i->episode == 0 && !i->test)
+		return (NULL);
+	for (; e != NULL; e = TAILQ_PREV(e, items, entry))
+		if (e->episode == i->episode && e->test == i->test &&
+		    strcmp(e->alerts, i->alerts) == 0 &&
 		    strcasecmp(e->d.to, i->d.to) == 0)
 			return (e);
 	return (NULL);
@@ -147,6 +168,8 @@ complete(struct outbox *o)
 		}
 		i->episode = o->notice->episode;
 		i->owed_ms = o->notice->owed_ms;
+		i->kind = o->notice->kind;
+		i->test = notice_is_test(o->notice);
 		text_copy(i->alerts, sizeof i->alerts, o->notice->alerts);
 		i->before = earlier(i);
 		o->newest = i->d.notice;
@@ -307,34 +330,78 @@ pass_over(struct outbox *o, struct item *i, int64_t now_ms)
 	next_server(o, i, false, now_ms);
 }
 
+static bool
+is_command(const struct item *i)
+{
+	return (strcmp(i->d.to, OUTBOX_COMMAND) == 0);
+}
+
+/* By a command. */
+static enum outbox_sent
+run_command(struct outbox *o, const struct item *i, int64_t now_ms,
+    const struct channels *ch)
+{
+	const struct alerts	*a = config_alerts(o->config, i->alerts);
+	struct episode		*e = mem_alloc(sizeof *e);
+	char			*json;
+	enum outbox_sent	 rc = OUTBOX_NEVER;
+
+	if (a == NULL || a->command[0] == '\0')
+		goto out;
+	if (store_notice_get(o->store, i->d.notice, o->notice) != 1 ||
+	    (i->episode != 0 &&
+	    store_episode_get(o->store, i->episode, e) != 1)) {
+		rc = OUTBOX_BUSY;	/* the store says why */
+		goto out;
+	}
+	say_late(o->notice, now_ms);
+	json = hook_json(o->notice, i->episode != 0 ? e : NULL,
+	    o->config->instance);
+	rc = ch->hook(ch->arg, o->next_handle, a->name, a->command, json) ?
+	    OUTBOX_SENT : OUTBOX_BUSY;
+	mem_free(json);
+out:
+	mem_free(e);
+	return (rc);
+}
+
+static enum outbox_sent
+run_mail(struct outbox *o, const struct item *i, const struct alerts *a,
+    int64_t now_ms, const struct channels *ch)
+{
+	int	rc = fill(o, i, a, now_ms);
+
+	if (rc != 1)
+		return (rc == 0 ? OUTBOX_NEVER : OUTBOX_BUSY);
+	return (ch->send(ch->arg, a->servers[i->d.server % count_servers(a)],
+	    o->job));
+}
+
 /* False if nobody can take more now. */
 static bool
-send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
-    void *arg)
+send_one(struct outbox *o, struct item *i, int64_t now_ms,
+    const struct channels *ch)
 {
 	const struct alerts	*a = section(o, i);
-	int			 rc;
 
-	if (a == NULL) {
+	if (a == NULL && !is_command(i)) {
 		i->d.next_ms = now_ms + HOUR_MS;
 		text_copy(i->d.last_reply, sizeof i->d.last_reply,
 		    "no alerts section has a server to send by");
 		put(o, i);
 		return (true);
 	}
-	if ((rc = fill(o, i, a, now_ms)) == -1)
-		return (false);
-	if (rc == 0) {
-		give_up(o, i, "it cannot be written");
-		return (true);
-	}
-	switch (send(arg, a->servers[i->d.server % count_servers(a)],
-	    o->job)) {
+	switch (is_command(i) ? run_command(o, i, now_ms, ch) :
+	    run_mail(o, i, a, now_ms, ch)) {
 	case OUTBOX_BUSY:
 		o->busy_until_ms = now_ms + BUSY_MS;
 		return (false);
 	case OUTBOX_NOT_BY_THIS:
 		pass_over(o, i, now_ms);
+		return (true);
+	case OUTBOX_NEVER:
+		give_up(o, i, is_command(i) ? "there is no command any more" :
+		    "it cannot be written");
 		return (true);
 	case OUTBOX_SENT:
 		break;
@@ -350,14 +417,18 @@ send_one(struct outbox *o, struct item *i, int64_t now_ms, outbox_send send,
 static bool
 has_expired(const struct item *i, int64_t now_ms)
 {
+	if (i->test)
+		return (now_ms - i->owed_ms > TEST_EXPIRE_MS);
 	return (now_ms - i->owed_ms > EXPIRE_MS &&
 	    i->d.attempts >= EXPIRE_ATTEMPTS);
 }
 
 void
-outbox_run(struct outbox *o, int64_t now_ms, outbox_send send, void *arg)
+outbox_run(struct outbox *o, int64_t now_ms, outbox_send send,
+    outbox_hook hook, void *arg)
 {
-	struct item	*i, *after;
+	const struct channels	 ch = { send, hook, arg };
+	struct item		*i, *after;
 
 	if (o->stale && reload(o) == -1)
 		return;
@@ -373,7 +444,7 @@ outbox_run(struct outbox *o, int64_t now_ms, outbox_send send, void *arg)
 		if (i->d.next_ms > now_ms || i->before != NULL)
 			continue;
 		if (o->in_flight >= IN_FLIGHT ||
-		    !send_one(o, i, now_ms, send, arg))
+		    !send_one(o, i, now_ms, &ch))
 			break;
 	}
 }
@@ -401,6 +472,22 @@ failed(struct outbox *o, struct item *i, const struct outcome *out,
 	    out->reply);
 }
 
+/* A few times, with gaps; what it says then is old. */
+static void
+hook_failed(struct outbox *o, struct item *i, int64_t now_ms)
+{
+	if (i->d.attempts >= OUTBOX_HOOK_TRIES) {
+		give_up(o, i, "the command keeps failing");
+		return;
+	}
+	i->d.state = DELIVERY_DUE;
+	i->d.next_ms = now_ms + backoff_wait_ms(&hook_gaps,
+	    i->d.attempts - 1);
+	put(o, i);
+	log_warn("notice=%" PRId64 " alerts=%s command failed attempts=%u: %s",
+	    i->d.notice, i->alerts, i->d.attempts, i->d.last_reply);
+}
+
 void
 outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
     int64_t now_ms)
@@ -417,6 +504,8 @@ outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
 	text_copy(i->d.last_reply, sizeof i->d.last_reply, out->reply);
 	if (out->verdict == VERDICT_ACCEPTED)
 		sent(o, i, now_ms);
+	else if (is_command(i))
+		hook_failed(o, i, now_ms);
 	else
 		failed(o, i, out, now_ms);
 }

@@ -16,6 +16,9 @@
 
 struct outbox;
 
+/* A command is tried so often, then it has missed this notice. */
+#define OUTBOX_HOOK_TRIES	5
+
 /*
  * Loads what is due; what was being sent when the monitor stopped is due
  * again.  config and store are borrowed.  NULL if the store fails.
@@ -36,11 +39,23 @@ void		 outbox_wake(struct outbox *);
 enum outbox_sent {
 	OUTBOX_SENT,		/* under way: outbox_result() will tell */
 	OUTBOX_BUSY,		/* no more can be taken now */
-	OUTBOX_NOT_BY_THIS	/* nor by this server for a while: the next */
+	OUTBOX_NOT_BY_THIS,	/* nor by this server for a while: the next */
+	OUTBOX_NEVER		/* it cannot be sent at all */
 };
 typedef enum outbox_sent (*outbox_send)(void *arg, const struct server *,
 		    const struct frame_job *mail);
-void		 outbox_run(struct outbox *, int64_t now_ms, outbox_send, void *);
+/*
+ * The other channel: runs the section's command with input, a notice as JSON
+ * (hook.h), on its standard input.  The answer is an outcome too: accepted,
+ * or why not.
+ */
+typedef bool	(*outbox_hook)(void *arg, uint64_t handle, const char *alerts,
+		    const char *command, const char *input);
+void		 outbox_run(struct outbox *, int64_t now_ms, outbox_send,
+		    outbox_hook, void *arg);
+
+/* The recipient of a delivery that goes to the section's command. */
+#define OUTBOX_COMMAND	"command:"
 
 /* How a delivery went; handle is mail->job. */
 void		 outbox_result(struct outbox *, uint64_t handle,

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "alerts/notice.h"
+#include "alerts/outbox.h"
 #include "alerts/words.h"
 #include "alerts/zone.h"
 #include "monitor/log.h"
@@ -46,19 +47,35 @@ hears_already(const struct telling *t, const struct alerts *section,
 	return (false);
 }
 
+/* A list, the caller's, of people and, where there is one, the command. */
+static char **
+channels(const struct alerts *a, char *const *people)
+{
+	static char	command[] = OUTBOX_COMMAND;
+	char		**to;
+	size_t		  count = 0;
+
+	while (people[count] != NULL)
+		count++;
+	to = mem_alloc((count + 2) * sizeof *to);
+	memcpy(to, people, count * sizeof *to);
+	if (a->command[0] != '\0')
+		to[count] = command;
+	return (to);
+}
+
 /* Those of section who do not hear it otherwise; the list is the caller's. */
 static char **
 recipients(const struct telling *t, const struct alerts *section)
 {
-	char	**to;
-	size_t	  n = 0, count = 0;
+	char	**to = channels(section, section->to);
+	size_t	  n = 0;
 
-	while (section->to[count] != NULL)
-		count++;
-	to = mem_alloc((count + 1) * sizeof *to);
-	for (size_t i = 0; i < count; i++)
-		if (!hears_already(t, section, section->to[i]))
-			to[n++] = section->to[i];
+	for (size_t i = 0; to[i] != NULL; i++)
+		if (strcmp(to[i], OUTBOX_COMMAND) == 0 ||
+		    !hears_already(t, section, to[i]))
+			to[n++] = to[i];
+	to[n] = NULL;
 	return (to);
 }
 
@@ -143,27 +160,65 @@ tell_all(const struct telling *t, unsigned owes)
 	return (told);
 }
 
+/* An episode like any, of a system that cannot exist (RFC 2606). */
+static struct episode
+made_up(enum notice_kind kind, int64_t now_ms)
+{
+	int64_t	began_ms = now_ms - 43 * INT64_C(60000);
+
+	return ((struct episode){
+		.scope = "system mx.test.invalid",
+		.class = CLASS_SYSTEM_FULL,
+		.state = kind == NOTICE_DELIVERED ? EPISODE_QUIET :
+		    kind == NOTICE_ACCEPTING ? EPISODE_ACCEPTING :
+		    EPISODE_FAILING,
+		.misses = 5, .refusals = 5, .accepts = 2, .swings = 1,
+		.first_miss_ms = began_ms, .opened_ms = began_ms,
+		.failing_notice_ms = began_ms,
+		.last_miss_ms = now_ms - 60000,
+		.accepting_ms = kind == NOTICE_FAILING ? 0 : now_ms,
+		.delivered_ms = kind == NOTICE_DELIVERED ? now_ms : 0,
+		.stage = STAGE_MAIL, .code = 452, .enhanced = "4.3.1",
+		.first_reply = "Insufficient system storage",
+		.last_reply = "Insufficient system storage",
+		.host = "mx.test.invalid", .routes = "example",
+	});
+}
+
 int
 tell_test(const struct config *config, struct store *store,
-    const char *section, int64_t now_ms)
+    const char *section, int64_t ids_r[static TELL_TESTS], int64_t now_ms)
 {
+	static const enum notice_kind	kinds[TELL_TESTS] = {
+		NOTICE_FAILING, NOTICE_ACCEPTING, NOTICE_DELIVERED,
+	};
 	const struct alerts	*a = config_alerts(config, section);
 	struct notice_facts	 facts = {
 		.instance = config->instance,
 		.alerts = section,
 		.timezone = a != NULL ? a->timezone : "",
 		.local = zone_local,
-		.proof_folder = "",
+		.proof_folder = "INBOX",
+		.proof_latency_ms = 412,
 		.transcript = "",
+		.test = true,
 	};
+	struct episode		 e;
 	struct notice		*n;
-	int			 rc;
+	char			**to;
+	int			 rc = 1;
 
 	if (a == NULL)
 		return (0);
 	n = mem_alloc(sizeof *n);
-	notice_write(n, NOTICE_TEST, NULL, &facts, now_ms);
-	rc = store_notice_owe(store, n, a->to) == -1 ? -1 : 1;
+	to = channels(a, a->to);
+	for (size_t i = 0; i < TELL_TESTS && rc == 1; i++) {
+		e = made_up(kinds[i], now_ms);
+		notice_write(n, kinds[i], &e, &facts, now_ms);
+		rc = store_notice_owe(store, n, to) == -1 ? -1 : 1;
+		ids_r[i] = n->id;
+	}
+	mem_free(to);
 	mem_free(n);
 	return (rc);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "alerts/episode.h"
+#include "alerts/follow.h"
 #include "monitor/route.h"
 #include "monitor/store_episode.h"
 
@@ -29,8 +30,12 @@ int	 tell_all(const struct telling *, unsigned owes);
 int	 tell_section(const struct telling *, unsigned owes,
 	    const char *section);
 
-/* A test to one section: 1, 0 if there is no such section, -1. */
+/*
+ * A test to one section, a notice of each kind: 1 with their ids, 0 if there
+ * is no such section, -1.
+ */
+#define TELL_TESTS	FOLLOW_TESTS
 int	 tell_test(const struct config *, struct store *, const char *section,
-	    int64_t now_ms);
+	    int64_t ids_r[static TELL_TESTS], int64_t now_ms);
 
 #endif

@@ -51,6 +51,12 @@ engine_order_clean(struct engine *e, const struct frame_clean *f)
 	order(e, ORDER_CLEAN)->u.clean = *f;
 }
 
+void
+engine_order_hook(struct engine *e, struct hook_order *h)
+{
+	order(e, ORDER_HOOK)->u.hook = h;
+}
+
 static void
 give(struct engine *e, const struct order *o)
 {
@@ -64,6 +70,10 @@ give(struct engine *e, const struct order *o)
 	case ORDER_CLEAN:
 		e->ops->clean(e->arg, &o->u.clean);
 		break;
+	case ORDER_HOOK:
+		e->ops->hook(e->arg, o->u.hook->handle, o->u.hook->name,
+		    o->u.hook->command, o->u.hook->input);
+		break;
 	}
 }
 
@@ -72,6 +82,8 @@ order_free(struct order *o)
 {
 	if (o->kind == ORDER_JOB)
 		mem_free(o->u.job.frame);
+	if (o->kind == ORDER_HOOK)
+		engine_hook_free(o->u.hook);
 	mem_free(o);
 }
 
@@ -115,7 +127,7 @@ engine_busy(const struct engine *e)
 		LIST_FOREACH(pr, &e->jobs[i], in_job)
 			if (pr->p.state == PROBE_COMMITTED)
 				return (true);
-	return (!LIST_EMPTY(&e->alerts));
+	return (!LIST_EMPTY(&e->alerts) || e->hooks_in_flight > 0);
 }
 
 void
@@ -756,7 +768,7 @@ engine_tick(struct engine *e, int64_t now_ms)
 	if (e->notices_owed)
 		outbox_wake(e->outbox);
 	e->notices_owed = false;
-	outbox_run(e->outbox, now_ms, engine_alert_send, e);
+	outbox_run(e->outbox, now_ms, engine_alert_send, engine_hook_run, e);
 	if (now_ms >= e->prune_ms)
 		prune(e);
 }

@@ -39,6 +39,11 @@ struct engine_ops {
 	void	(*clean)(void *arg, const struct frame_clean *);
 	/* 9 random bytes for a token. */
 	void	(*random)(void *arg, unsigned char *, size_t);
+	/* Run this command with input on its standard input; name is for the
+	 * log.  Called only after the commit; the answer comes by
+	 * engine_hooked(), never before this returns. */
+	void	(*hook)(void *arg, uint64_t handle, const char *name,
+		    const char *command, const char *input);
 	/* Something happened to a probe that somebody may be waiting for. */
 	void	(*news)(void *arg, const struct probe *);
 };
@@ -86,6 +91,10 @@ void		 engine_hosts(struct engine *, const struct frame_hosts *,
  * job: why is a sentence, at the moment it was learnt. */
 void		 engine_job_lost(struct engine *, uint64_t job,
 		    const char *why, const struct stamp *at, int64_t now_ms);
+
+/* How an alert's command ended: accepted, or temporary with its reason. */
+void		 engine_hooked(struct engine *, uint64_t handle,
+		    const struct outcome *, int64_t now_ms);
 
 /* From watchers; the frames' ids are those of engine_mailbox_begin(). */
 void		 engine_arrival(struct engine *, const struct frame_arrival *,

@@ -107,7 +107,13 @@ struct breaker {
 	struct breaker		*next;
 };
 
-enum order_kind { ORDER_JOB, ORDER_GO, ORDER_CLEAN };
+enum order_kind { ORDER_JOB, ORDER_GO, ORDER_CLEAN, ORDER_HOOK };
+
+/* A section's command that is to run. */
+struct hook_order {
+	uint64_t	 handle;
+	char		*name, *command, *input;	/* owned */
+};
 
 /* A deed that waits for the commit. */
 struct order {
@@ -119,6 +125,7 @@ struct order {
 		} job;
 		struct frame_go		 go;
 		struct frame_clean	 clean;
+		struct hook_order	*hook;	/* owned */
 	} u;
 	STAILQ_ENTRY(order)	 next;
 };
@@ -150,6 +157,7 @@ struct engine {
 	TAILQ_HEAD(, system_run)  starved;
 	struct order_list	  orders;
 	unsigned		  in_flight;	/* probe jobs */
+	unsigned		  hooks_in_flight;	/* alerts by command */
 	LIST_HEAD(, alert_run)	  alerts;	/* owned; alert mails under way */
 	uint64_t		  next_job;
 	uint32_t		  first_mailbox;	/* id of mailboxes[0] */
@@ -180,6 +188,7 @@ void	 route_run_schedule(struct engine *, struct route_run *);
 #define RUN_KEY	(PROBE_NAME + OUTCOME_HOST + 1)
 const char *route_run_key(const struct route_run *, char buf[static RUN_KEY]);
 void	 engine_order_clean(struct engine *, const struct frame_clean *);
+void	 engine_order_hook(struct engine *, struct hook_order *);	/* takes */
 void	 engine_order_go(struct engine *, uint64_t job, bool allowed);
 void	 engine_order_job(struct engine *, const struct server *,
 	    struct frame_job *frame);	/* takes frame */
@@ -252,6 +261,11 @@ void	 engine_login_free(struct engine *);
 /* Another user or another place of the secret is another login. */
 uint64_t engine_login_mark(const char *host, const char *user,
 	    const struct secret_source *);
+
+/* engine_hook.c: alerts by command; the outbox calls it. */
+bool	 engine_hook_run(void *engine, uint64_t handle, const char *alerts,
+	    const char *command, const char *input);
+void	 engine_hook_free(struct hook_order *);
 
 /* engine_mailbox.c: looks, arrivals, marks. */
 struct mailbox_run *mailbox_run_find(struct engine *, uint32_t id);

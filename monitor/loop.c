@@ -11,6 +11,7 @@
 
 #include "build.h"
 #include "monitor/clock.h"
+#include "monitor/command.h"
 #include "monitor/control.h"
 #include "monitor/csv.h"
 #include "monitor/engine.h"
@@ -22,6 +23,7 @@
 #include "monitor/text.h"
 #include "monitor/watchers.h"
 
+#define HOOK_DEADLINE_MS	30000	/* for an alert's command */
 #define STOP_WAIT_MS	3000	/* for bodies on their way, at the end */
 
 enum { SIGNALS = 3 };
@@ -101,6 +103,49 @@ do_random(void *arg, unsigned char *bytes, size_t size)
 		panic("no random bytes: %s", strerror(errno));
 }
 
+/* An alert's command on its way. */
+struct hook {
+	struct daemon	*daemon;	/* borrowed */
+	uint64_t	 handle;
+	char		*name;		/* owned */
+};
+
+static void
+on_hook(void *arg, bool ok, const char *output, const char *why)
+{
+	struct hook	*h = arg;
+	struct outcome	*o = mem_alloc(sizeof *o);
+	char		 said[256];
+
+	text_clean(said, sizeof said, output, strlen(output));
+	if (said[0] != '\0')
+		log_info("alerts=%s command says: %s", h->name, said);
+	outcome_init(o);
+	o->finished = clock_now();
+	o->class = ok ? CLASS_ACCEPTED : CLASS_OTHER;
+	o->verdict = ok ? VERDICT_ACCEPTED : VERDICT_TEMPORARY;
+	text_copy(o->reply, sizeof o->reply, ok ? said : why);
+	if (h->daemon->engine != NULL)
+		engine_hooked(h->daemon->engine, h->handle, o, now_ms(h->daemon));
+	mem_free(o);
+	mem_free(h->name);
+	mem_free(h);
+}
+
+static void
+do_hook(void *arg, uint64_t handle, const char *name, const char *command,
+    const char *input)
+{
+	struct daemon	*d = arg;
+	struct hook	*h = mem_alloc(sizeof *h);
+
+	h->daemon = d;
+	h->handle = handle;
+	h->name = mem_strdup(name);
+	command_run(&d->loop, name, command, input, HOOK_DEADLINE_MS, on_hook,
+	    h);
+}
+
 static void
 do_news(void *arg, const struct probe *p)
 {
@@ -115,6 +160,7 @@ static const struct engine_ops	engine_ops = {
 	.expect = do_expect,
 	.clean = do_clean,
 	.random = do_random,
+	.hook = do_hook,
 	.news = do_news,
 };
 

@@ -89,6 +89,7 @@ static const struct engine_ops	ops = {
 	.expect = op_expect,
 	.clean = world_op_clean,
 	.random = op_random,
+	.hook = world_op_hook,
 };
 
 /* Starting and stopping. */
@@ -203,6 +204,9 @@ happen(struct world *w, struct event *e)
 		break;
 	case MAILBOX_LOOK:
 		world_mailbox_look(w, e);
+		break;
+	case HOOK_ENDS:
+		world_hook_ends(w, e);
 		break;
 	case MONITOR_UP:
 		world_event_free(e);

@@ -11,7 +11,7 @@
 /* What world*.c share; nobody else includes this. */
 
 enum happening { SESSION_ENDS, BODY_ANSWERED, HOSTS_FOUND, MAIL_ARRIVES,
-	MAILBOX_LOOK, MONITOR_UP };
+	MAILBOX_LOOK, HOOK_ENDS, MONITOR_UP };
 
 /* What a session needs to know of its job. */
 struct job {
@@ -165,6 +165,9 @@ void	 world_mailboxes_free(struct world *);
 
 /* world_told.c: notices. */
 void	 world_notice(struct world *, const char *to, const char *message);
+void	 world_op_hook(void *, uint64_t handle, const char *name,
+	    const char *command, const char *input);
+void	 world_hook_ends(struct world *, struct event *);
 void	 world_told_free(struct world *);
 
 #endif

@@ -37,6 +37,22 @@ join(char **list, const char *separator, const char *more)
 	*list = longer;
 }
 
+/* Takes t. */
+static void
+take(struct world *w, struct told *t, const char *message)
+{
+	for (const struct told *x = w->told; x != NULL; x = x->next)
+		if (strcmp(x->id, t->id) == 0 && strcmp(x->to, t->to) == 0) {
+			w->repeats++;
+			mem_free(t);
+			return;
+		}
+	*w->told_end = t;
+	w->told_end = &t->next;
+	join(&w->notices, " ", t->kind);
+	join(&w->said, "\n", message);
+}
+
 void
 world_notice(struct world *w, const char *to, const char *message)
 {
@@ -49,16 +65,74 @@ world_notice(struct world *w, const char *to, const char *message)
 		world_blame(w, "a notice without its headers", to);
 	if (!header(message, "In-Reply-To", t->thread, sizeof t->thread))
 		text_copy(t->thread, sizeof t->thread, t->id);
-	for (const struct told *x = w->told; x != NULL; x = x->next)
-		if (strcmp(x->id, t->id) == 0 && strcmp(x->to, to) == 0) {
-			w->repeats++;
-			mem_free(t);
-			return;
-		}
-	*w->told_end = t;
-	w->told_end = &t->next;
-	join(&w->notices, " ", t->kind);
-	join(&w->said, "\n", message);
+	take(w, t, message);
+}
+
+/* Commands: they hear it at once, and end a little later. */
+
+#define HOOK_MS		50
+
+static void
+json_text(const char *json, const char *name, char *buf, size_t size)
+{
+	char		 key[32];
+	const char	*at;
+	size_t		 n;
+
+	snprintf(key, sizeof key, "\"%s\":\"", name);
+	buf[0] = '\0';
+	if ((at = strstr(json, key)) == NULL)
+		return;
+	at += strlen(key);
+	n = strcspn(at, "\"");
+	if (n < size) {
+		memcpy(buf, at, n);
+		buf[n] = '\0';
+	}
+}
+
+/* "silent-fail" hears nothing and fails, all others do as they are told. */
+void
+world_op_hook(void *arg, uint64_t handle, const char *name,
+    const char *command, const char *input)
+{
+	struct world	*w = arg;
+	struct event	*e;
+	struct told	*t;
+
+	if (w->drop_orders)
+		return;
+	e = world_event(w, HOOK_ENDS, HOOK_MS);
+	e->job.id = handle;
+	e->overtaken = strcmp(command, "silent-fail") == 0;
+	if (e->overtaken)
+		return;
+	t = mem_alloc(sizeof *t);
+	snprintf(t->to, sizeof t->to, "command:%s", name);
+	t->at_ms = w->now_ms;
+	json_text(input, "kind", t->kind, sizeof t->kind - 1);
+	json_text(input, "id", t->id, sizeof t->id);
+	json_text(input, "thread", t->thread, sizeof t->thread);
+	if (t->kind[0] == '\0' || t->id[0] == '\0' || t->thread[0] == '\0')
+		world_blame(w, "a command got what it cannot read", input);
+	text_append(t->kind, sizeof t->kind, "!");
+	take(w, t, input);
+}
+
+void
+world_hook_ends(struct world *w, struct event *e)
+{
+	struct outcome	*o;
+
+	if (w->up && e->boot == w->boot) {
+		o = mem_alloc(sizeof *o);
+		outcome_init(o);
+		o->verdict = e->overtaken ? VERDICT_TEMPORARY :
+		    VERDICT_ACCEPTED;
+		engine_hooked(w->engine, e->job.id, o, world_told_ms(w));
+		mem_free(o);
+	}
+	world_event_free(e);
 }
 
 const char *

@@ -125,7 +125,7 @@ letter_of(const struct frame_job *job)
 {
 	static const struct { const char *kind; char letter; } kinds[] = {
 		{ "failing", 'F' }, { "reminder", 'S' }, { "accepting", 'A' },
-		{ "delivered", 'D' }, { "test", 'T' },
+		{ "delivered", 'D' },
 	};
 	const char	*at = strstr(job->message, "X-Mailflow-Notice: ");
 
@@ -158,6 +158,23 @@ take_job(void *arg, const struct server *s, const struct frame_job *job)
 	return (OUTBOX_SENT);
 }
 
+static bool
+take_hook(void *arg, uint64_t handle, const char *alerts,
+    const char *command, const char *input)
+{
+	struct world	*w = arg;
+
+	if (w->busy)
+		return (false);
+	w->hooks++;
+	text_copy(w->hook_alerts, sizeof w->hook_alerts, alerts);
+	text_copy(w->hook_command, sizeof w->hook_command, command);
+	text_copy(w->hook_input, sizeof w->hook_input, input);
+	w->held[w->holds++] = handle;
+	assert_true(w->holds < NITEMS(w->held));
+	return (true);
+}
+
 static void
 answer_jobs(struct world *w)
 {
@@ -172,7 +189,7 @@ void
 world_turn(struct world *w)
 {
 	do {
-		outbox_run(w->outbox, w->now_ms, take_job, w);
+		outbox_run(w->outbox, w->now_ms, take_job, take_hook, w);
 		fake_store_flush(w->store);
 		assert_int_equal(store_commit(w->store), 0);
 		if (w->holding || w->holds == 0)

@@ -15,7 +15,6 @@
  * and a list of what people were told, one letter a notice:
  *
  *	F failing   S still failing   A accepting again   D delivered again
- *	T test
  */
 
 #define SECOND	INT64_C(1000)
@@ -43,6 +42,10 @@ struct world {
 	unsigned	 holds;
 	unsigned	 jobs;
 	unsigned	 wakes;
+	/* Commands: the last one. */
+	unsigned	 hooks;
+	char		 hook_alerts[65], hook_command[64];
+	char		 hook_input[32768];
 	char		 told[256];	/* to admin@example.org */
 	char		 told_other[256];	/* to anyone else */
 	/* Probes, one a route at a time. */

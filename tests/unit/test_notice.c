@@ -10,6 +10,7 @@
 
 #include "alerts/notice.h"
 #include "alerts/zone.h"
+#include "mailboxes/match.h"
 #include "monitor/mem.h"
 #include "monitor/stamp.h"
 #include "monitor/text.h"
@@ -462,17 +463,80 @@ a_relapse_says_when_it_began_and_that_it_came_again(void **state)
 }
 
 static void
-a_test_needs_no_episode(void **state)
+a_test_says_so_in_subject_and_body(void **state)
 {
-	struct notice_facts	f = facts();
+	static const enum notice_kind	kinds[] = { NOTICE_FAILING,
+					    NOTICE_ACCEPTING,
+					    NOTICE_DELIVERED };
+	struct notice_facts		f = facts();
 
 	(void)state;
-	notice_write(&n, NOTICE_TEST, NULL, &f, BEGAN);
-	assert_string_equal(n.subject,
-	    "TEST: mailflowd on probe1 can reach you");
-	assert_string_equal(n.message_id, n.thread_id);
-	assert_true(notice_message(&n, "m@example.org", "a@example.org",
-	    BEGAN, message, sizeof message) > 0);
+	f.test = true;
+	for (size_t i = 0; i < NITEMS(kinds); i++) {
+		struct episode	e = full();
+
+		e.id = 0;
+		notice_write(&n, kinds[i], &e, &f, BEGAN + MINUTE);
+		assert_memory_equal(n.subject, "TEST: ", 6);
+		assert_memory_equal(n.body, "THIS IS A TEST", 14);
+		assert_null(strstr(n.body, "Episode"));
+		assert_non_null(strstr(n.message_id, "<test-"));
+		assert_non_null(strstr(n.thread_id, "<test-failing."));
+		assert_true(notice_is_test(&n));
+		assert_true(notice_message(&n, "m@example.org",
+		    "a@example.org", BEGAN, message, sizeof message) > 0);
+	}
+}
+
+/*
+ * A notice that lands in a watched mailbox, itself, as a copy or in a bounce,
+ * must never look like the probe that it speaks of; not even where alerts and
+ * probes have one sender.
+ */
+static void
+no_notice_can_be_taken_for_a_probe(void **state)
+{
+	static const unsigned char	random[TOKEN_RANDOM] = { 1, 2, 3 };
+	struct token_key		key = { { 7 } };
+	struct match_rules		rules = {
+		.key = &key, .instance = "probe1", .mailbox = "box",
+		.froms = "mailflowd@example.org",
+	};
+	struct match			m;
+	char				token[TOKEN_SIZE], id[TOKEN_SHORT];
+	char				dialogue[512];
+	const char			*body;
+
+	(void)state;
+	token_make(token, &key, "probe1", "box", random);
+	snprintf(dialogue, sizeof dialogue, "C: MAIL FROM:<p@q> ENVID=%s\n"
+	    "C: Message-ID: <%s@probe1.mailflowd>\nS: 452 %s\n", token,
+	    token, token);
+	for (int kind = NOTICE_FAILING; kind <= NOTICE_DELIVERED; kind++) {
+		struct notice_facts	f = facts();
+		struct episode		e = full();
+		size_t			at = 0;
+
+		f.transcript = dialogue;
+		snprintf(e.last_reply, sizeof e.last_reply, "no room for %s",
+		    token);
+		text_copy(e.first_reply, sizeof e.first_reply, token);
+		text_copy(e.closed_by, sizeof e.closed_by, token);
+		notice_write(&n, (enum notice_kind)kind, &e, &f,
+		    BEGAN + MINUTE);
+		assert_true(notice_message(&n, "mailflowd@example.org",
+		    "canary@example.com", BEGAN, message, sizeof message) > 0);
+		if (kind != NOTICE_ACCEPTING)
+			says(token_short(token, id));
+		assert_false(token_find(message, strlen(message), &at, token));
+		body = strstr(message, "\r\n\r\n");
+		assert_non_null(body);
+		match_mail(&rules, message, (size_t)(body + 2 - message),
+		    body + 4, strlen(body + 4), &m);
+		assert_false(m.is_probe);
+		assert_string_equal(m.token, "");
+		assert_int_equal(m.carrier, MATCH_NOWHERE);
+	}
 }
 
 static void
@@ -569,7 +633,8 @@ main(void)
 		    a_blind_mailbox_is_named_in_the_accepting_notice),
 		cmocka_unit_test(
 		    a_relapse_says_when_it_began_and_that_it_came_again),
-		cmocka_unit_test(a_test_needs_no_episode),
+		cmocka_unit_test(a_test_says_so_in_subject_and_body),
+		cmocka_unit_test(no_notice_can_be_taken_for_a_probe),
 		cmocka_unit_test(a_sentence_can_be_put_in_front),
 		cmocka_unit_test(spans_read_as_people_say_them),
 		cmocka_unit_test(

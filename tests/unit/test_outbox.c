@@ -10,6 +10,7 @@
 #include "alerts_world.h"
 #include "fake_store.h"
 #include "monitor/mem.h"
+#include "monitor/text.h"
 
 static struct world	w;
 
@@ -252,16 +253,29 @@ a_leap_of_the_clock_gives_nothing_up(void **state)
 	assert_string_equal(w.told, "F");
 }
 
+/* A notice about no episode: it waits for no other. */
+static void
+owe_digest(unsigned number)
+{
+	struct notice_facts	 facts = { .instance = "probe1",
+				    .alerts = "default" };
+	struct notice		*n = mem_alloc(sizeof *n);
+
+	notice_begin(n, NOTICE_DIGEST, &facts, "The day", number, w.now_ms);
+	text_copy(n->body, sizeof n->body, "Nothing.\n");
+	assert_int_equal(store_notice_owe(w.store, n,
+	    config_alerts(w.config, "default")->to), 0);
+	outbox_wake(w.outbox);
+	mem_free(n);
+}
+
 static void
 few_go_at_once(void **state)
 {
-	static const char *const	routes[] = { "r1", "r2", "r3", "r4",
-					    "r5", "w1", "w2" };
-
 	(void)state;
 	w.holding = true;
-	for (size_t i = 0; i < NITEMS(routes); i++)
-		follow_test(w.follow, "default", w.now_ms - (int64_t)i * 1000);
+	for (unsigned i = 0; i < 7; i++)
+		owe_digest(i);
 	world_turn(&w);
 	assert_int_equal(w.holds, 4);
 	assert_int_equal(outbox_next_ms(w.outbox), 0);
@@ -335,14 +349,116 @@ a_foreign_answer_is_ignored(void **state)
 static void
 a_test_reaches_every_recipient_each_time(void **state)
 {
+	int64_t	ids[FOLLOW_TESTS];
+
 	(void)state;
-	assert_int_equal(follow_test(w.follow, "default", w.now_ms), 0);
+	assert_int_equal(follow_test(w.follow, "default", ids, w.now_ms), 0);
 	world_turn(&w);
+	assert_string_equal(w.told, "FAD");
 	w.now_ms += SECOND;
-	assert_int_equal(follow_test(w.follow, "default", w.now_ms), 0);
+	assert_int_equal(follow_test(w.follow, "default", ids, w.now_ms), 0);
 	world_turn(&w);
-	assert_string_equal(w.told, "TT");
-	assert_int_equal(follow_test(w.follow, "nobody", w.now_ms), -1);
+	assert_string_equal(w.told, "FADFAD");
+	assert_int_equal(ids[2], ids[0] + 2);
+	assert_int_equal(follow_test(w.follow, "nobody", ids, w.now_ms), -1);
+}
+
+static void
+a_test_that_cannot_go_is_soon_forgotten(void **state)
+{
+	int64_t	ids[FOLLOW_TESTS];
+
+	(void)state;
+	refuse("451 4.3.0 later", CLASS_OTHER);
+	assert_int_equal(follow_test(w.follow, "default", ids, w.now_ms), 0);
+	world_pass(&w, HOUR);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+	assert_int_equal(first()->state, DELIVERY_EXPIRED);
+}
+
+/* Commands. */
+
+static void
+with_command(void)
+{
+	world_configure(&w, "command = \"page\"", "");
+}
+
+static void
+a_command_hears_what_the_mail_says(void **state)
+{
+	(void)state;
+	with_command();
+	world_full(&w, "r1");
+	assert_string_equal(w.told, "F");
+	assert_int_equal(w.hooks, 1);
+	assert_string_equal(w.hook_alerts, "default");
+	assert_string_equal(w.hook_command, "page");
+	assert_non_null(strstr(w.hook_input, "\"kind\":\"failing\","
+	    "\"test\":false,"));
+	assert_non_null(strstr(w.hook_input, "\"subject\":\"FAILING: "
+	    "mx.example answers 452 4.3.1"));
+	assert_non_null(strstr(w.hook_input, "\"scope\":\"system mx.example"
+	    "\",\"class\":\"system-full\",\"state\":\"failing\","));
+	assert_non_null(strstr(w.hook_input, "\"routes\":[\"r1\"]}}\n"));
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+static void
+a_command_that_fails_is_tried_a_few_times_and_mail_goes_on(void **state)
+{
+	static const int64_t	gaps[] = { 10, 60, 300, 900 };
+
+	(void)state;
+	with_command();
+	w.holding = true;
+	world_full(&w, "r1");
+	assert_int_equal(w.holds, 2);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	refuse("0 exited with status 1", CLASS_OTHER);
+	outbox_result(w.outbox, w.held[1], &w.answer, w.now_ms);
+	w.holding = false;
+	w.holds = 0;
+	for (unsigned i = 0; i < NITEMS(gaps); i++) {
+		assert_int_equal(outbox_waiting(w.outbox), 1);
+		assert_int_equal(outbox_next_ms(w.outbox),
+		    w.now_ms + gaps[i] * SECOND);
+		w.now_ms += gaps[i] * SECOND;
+		world_turn(&w);
+		assert_int_equal(w.hooks, 2 + i);
+	}
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+	assert_int_equal(w.jobs, 1);
+}
+
+static void
+a_command_runs_again_when_the_power_went_while_it_ran(void **state)
+{
+	(void)state;
+	with_command();
+	w.holding = true;
+	world_full(&w, "r1");
+	world_restart(&w, true);
+	w.holding = false;
+	w.holds = 0;
+	world_turn(&w);
+	assert_int_equal(w.hooks, 2);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+static void
+a_command_that_is_no_longer_set_is_not_waited_for(void **state)
+{
+	(void)state;
+	with_command();
+	w.busy = true;
+	world_full(&w, "r1");
+	world_configure(&w, "", "");
+	w.busy = false;
+	world_pass(&w, 2 * SECOND);
+	assert_int_equal(w.hooks, 0);
+	assert_string_equal(w.told, "F");
+	assert_int_equal(outbox_waiting(w.outbox), 0);
 }
 
 static void
@@ -389,6 +505,11 @@ main(void)
 		TEST(the_only_server_that_may_not_be_used_is_not_asked_at_once_again),
 		TEST(a_foreign_answer_is_ignored),
 		TEST(a_test_reaches_every_recipient_each_time),
+		TEST(a_test_that_cannot_go_is_soon_forgotten),
+		TEST(a_command_hears_what_the_mail_says),
+		TEST(a_command_that_fails_is_tried_a_few_times_and_mail_goes_on),
+		TEST(a_command_runs_again_when_the_power_went_while_it_ran),
+		TEST(a_command_that_is_no_longer_set_is_not_waited_for),
 		TEST(a_section_that_is_gone_still_gets_its_notices_out),
 	};
 

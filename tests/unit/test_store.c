@@ -701,13 +701,13 @@ a_notice_is_owed_once_to_each_alerts_section(void **state)
 }
 
 static void
-every_test_notice_goes_out(void **state)
+every_notice_of_no_episode_goes_out(void **state)
 {
 	struct store	*s = open_store(state);
 	struct notice	 n, again;
 
 	fill_notice(&n, 0, "default");
-	n.kind = NOTICE_TEST;
+	n.kind = NOTICE_DIGEST;
 	again = n;
 	assert_int_equal(store_notice_owe(s, &n, both), 0);
 	assert_int_equal(store_notice_owe(s, &again, both), 0);
@@ -1387,7 +1387,7 @@ main(void)
 		T(an_episode_that_still_owes_its_recovery_is_not_forgotten),
 		T(what_moved_an_episode_is_told_in_order),
 		T(a_notice_is_owed_once_to_each_alerts_section),
-		T(every_test_notice_goes_out),
+		T(every_notice_of_no_episode_goes_out),
 		T(a_delivery_that_was_sent_is_due_no_more),
 		T(all_that_a_turn_writes_is_one_commit),
 		T(every_commit_is_synced),
