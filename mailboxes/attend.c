@@ -277,6 +277,7 @@ keep_cleans(struct attended *a)
 	for (i = 0; i < s->clean_count; i++) {
 		if (++s->cleans[i].tries >= CLEAN_TRIES ||
 		    a->clean_count >= ATTEND_CLEANS) {
+			step_cleaned(a->id, &s->cleans[i], CLEAN_LEFT);
 			mem_free(s->cleans[i].folder);
 			continue;
 		}

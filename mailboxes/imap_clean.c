@@ -8,7 +8,7 @@
 /* Some mails of one folder, one UIDVALIDITY. */
 struct removal {
 	struct mailbox_box		*box;
-	const struct mailbox_clean	*list;
+	struct mailbox_clean		*list;
 	size_t				 count;
 	const struct match_rules	*rules;
 	const struct mailbox_sink	*sink;
@@ -41,6 +41,16 @@ tell(const struct removal *r, int result)
 	return (1);
 }
 
+/* The same for all. */
+static void
+say(const struct removal *r, enum clean_state state)
+{
+	size_t	i;
+
+	for (i = 0; i < r->count; i++)
+		r->list[i].state = state;
+}
+
 static struct mailimap_set *
 set_of(const uint32_t *uids, size_t count)
 {
@@ -55,7 +65,7 @@ set_of(const uint32_t *uids, size_t count)
 	return (set);
 }
 
-static const struct mailbox_clean *
+static struct mailbox_clean *
 wanted(const struct removal *r, uint32_t uid)
 {
 	size_t	i;
@@ -94,7 +104,7 @@ match_body(const struct removal *r, const struct imap_fetched *head,
 static int
 verify_one(struct removal *r, const struct imap_fetched *f)
 {
-	const struct mailbox_clean	*what = wanted(r, f->uid);
+	struct mailbox_clean	*what = wanted(r, f->uid);
 	struct match			 m;
 
 	if (what == NULL || f->data == NULL || r->uid_count == IMAP_BATCH)
@@ -103,12 +113,14 @@ verify_one(struct removal *r, const struct imap_fetched *f)
 	if (m.carrier == MATCH_NOWHERE && m.ours_perhaps &&
 	    match_body(r, f, &m) < 0)
 		return (-1);
-	if (m.is_probe && strcmp(m.token, what->token) == 0)
-		r->uids[r->uid_count++] = f->uid;
+	if (!m.is_probe || strcmp(m.token, what->token) != 0)
+		return (0);
+	what->state = CLEAN_LEFT;	/* until it is removed */
+	r->uids[r->uid_count++] = f->uid;
 	return (0);
 }
 
-/* Looks at them once more, in this very SELECT.  0, or -1. */
+/* Looks at them once more, in this very SELECT.  0, 1 if refused, -1. */
 static int
 verify(struct removal *r)
 {
@@ -122,8 +134,11 @@ verify(struct removal *r)
 	for (n = 0; n < r->count; n++)
 		uids[n] = r->list[n].uid;
 	result = imap_fetch(r->box, set_of(uids, n), false, &list, r->trouble);
-	if (result != 0 || list == NULL)
-		return (result < 0 ? -1 : 0);
+	if (result != 0)
+		return (result);
+	say(r, CLEAN_GONE);
+	if (list == NULL)
+		return (0);
 	for (i = clist_begin(list); i != NULL && result == 0;
 	    i = clist_next(i)) {
 		imap_fetched(clist_content(i), &f);
@@ -273,8 +288,10 @@ open_for_removal(const struct removal *r)
 		if (result != 0)
 			return (result);
 	}
-	if (f->uidvalidity != r->list[0].uidvalidity)
+	if (f->uidvalidity != r->list[0].uidvalidity) {
+		say(r, CLEAN_GONE);
 		return (1);
+	}
 	if (f->read_only) {
 		warn(r, "the folder is read-only");
 		return (1);
@@ -283,20 +300,24 @@ open_for_removal(const struct removal *r)
 }
 
 int
-imap_clean(struct mailbox_box *box, const struct mailbox_clean *list,
+imap_clean(struct mailbox_box *box, struct mailbox_clean *list,
     size_t count, const struct match_rules *rules,
     const struct mailbox_sink *sink, struct mailbox_trouble *trouble)
 {
 	struct removal	r = { .box = box, .list = list, .rules = rules,
 			    .count = alike(list, count), .sink = sink,
 			    .trouble = trouble };
+	size_t		i;
 	int		result;
 
 	imap_begin_step(box, box->timeout_ms);
+	say(&r, CLEAN_LEFT);
 	result = open_for_removal(&r);
 	if (result == 0)
 		result = verify(&r);
 	if (result == 0 && r.uid_count > 0)
 		result = remove_them(&r);
+	for (i = 0; i < r.uid_count && result == 0; i++)
+		wanted(&r, r.uids[i])->state = CLEAN_REMOVED;
 	return (result < 0 ? -1 : (int)r.count);
 }

@@ -80,7 +80,7 @@ int	 imap_fetch_top(struct mailbox_box *, uint32_t from, bool by_uid,
 	    uint32_t *top_r, struct mailbox_trouble *);
 
 /* imap_clean.c */
-int	 imap_clean(struct mailbox_box *, const struct mailbox_clean *,
+int	 imap_clean(struct mailbox_box *, struct mailbox_clean *,
 	    size_t count, const struct match_rules *,
 	    const struct mailbox_sink *, struct mailbox_trouble *);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "mailboxes/match.h"
+#include "monitor/frame.h"
 #include "monitor/outcome.h"
 #include "monitor/route.h"
 #include "monitor/stamp.h"
@@ -123,6 +124,7 @@ struct mailbox_clean {
 	uint32_t	 uid;
 	char		 token[TOKEN_SIZE];
 	unsigned	 tries;		/* sessions that were lost over it */
+	enum clean_state state;		/* once it is dealt with */
 };
 
 /*
@@ -171,9 +173,9 @@ struct mailbox_driver {
 	 * Removes some of the mails at the head of the list (count >= 1),
 	 * each after having seen again that it is the probe of that very
 	 * token (match_mail() by rules).  How many of the list are dealt
-	 * with, removed or not, >= 1; or -1.
+	 * with, removed or not as their state then says, >= 1; or -1.
 	 */
-	int	 (*clean)(struct mailbox_box *, const struct mailbox_clean *,
+	int	 (*clean)(struct mailbox_box *, struct mailbox_clean *,
 		    size_t count, const struct match_rules *,
 		    const struct mailbox_sink *, struct mailbox_trouble *);
 

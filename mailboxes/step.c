@@ -155,6 +155,19 @@ verdict(int r)
 	return (r < 0 ? WATCH_LOST : r > 0 ? WATCH_MORE : WATCH_DONE);
 }
 
+void
+step_cleaned(uint32_t id, const struct mailbox_clean *c,
+    enum clean_state state)
+{
+	struct frame_cleaned	f = { .id = id, .state = state,
+				    .uidvalidity = c->uidvalidity,
+				    .uid = c->uid };
+
+	text_copy(f.folder, sizeof f.folder, c->folder);
+	text_copy(f.token, sizeof f.token, c->token);
+	worker_child_send(FRAME_CLEANED, &f);
+}
+
 static enum watch_result
 run_cleans(struct step *s, const struct mailbox_sink *sink)
 {
@@ -169,8 +182,10 @@ run_cleans(struct step *s, const struct mailbox_sink *sink)
 		    &s->rules, sink, &s->trouble);
 		if (n < 0)
 			return (WATCH_LOST);
-		for (i = 0; i < (size_t)n; i++)
+		for (i = 0; i < (size_t)n; i++) {
+			step_cleaned(s->id, &s->cleans[i], s->cleans[i].state);
 			mem_free(s->cleans[i].folder);
+		}
 		s->clean_count -= (size_t)n;
 		memmove(s->cleans, s->cleans + n,
 		    s->clean_count * sizeof *s->cleans);

@@ -38,6 +38,10 @@ struct step {
 /* Takes the secret; of the cleans those remain that a lost session left. */
 void	 step_run(struct step *);
 
+/* Tells the monitor what became of one removal. */
+void	 step_cleaned(uint32_t id, const struct mailbox_clean *,
+	    enum clean_state);
+
 /* Frees the cleans that remain and wipes the secret. */
 void	 step_clear(struct step *);
 

@@ -228,16 +228,22 @@ on_clean(struct watcher *w, const union frame_body *body)
 	struct attended			*a = find(w, f->id);
 	struct mailbox_clean		*c;
 
-	if (a == NULL || a->clean_count >= ATTEND_CLEANS)
+	if (a == NULL)
 		return;
 	a->cleans = mem_grow(a->cleans, a->clean_count + 1, sizeof *a->cleans);
-	c = &a->cleans[a->clean_count++];
+	c = &a->cleans[a->clean_count];
 	*c = (struct mailbox_clean){
 		.folder = mem_strdup(f->folder),
 		.uidvalidity = f->uidvalidity,
 		.uid = f->uid,
 	};
 	text_copy(c->token, sizeof c->token, f->token);
+	if (a->clean_count >= ATTEND_CLEANS) {
+		step_cleaned(a->id, c, CLEAN_LEFT);
+		mem_free(c->folder);
+		return;
+	}
+	a->clean_count++;
 	watch_clean(&a->watch, (unsigned)a->clean_count, clock_boot_ms());
 	attend_consider(a);
 }

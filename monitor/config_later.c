@@ -18,10 +18,6 @@ static const struct later {
 } later[] = {
 	{ KIND_GLOBAL,	"http",			"" },
 	{ KIND_MAILBOX,	"token_command",	NULL },
-	{ KIND_MAILBOX,	"junk",			"none" },
-	{ KIND_MAILBOX,	"keep",			NULL },
-	{ KIND_MAILBOX,	"keep_bad",		NULL },
-	{ KIND_MAILBOX,	"authserv_id",		NULL },
 	{ KIND_MAILBOX,	"maildir",		NULL },
 	{ KIND_ROUTE,	"echo",			NULL },
 	{ KIND_ALERTS,	"heartbeat",		NULL },

@@ -96,6 +96,8 @@ engine_commit(struct engine *e)
 	if (e->broken)
 		return (-1);
 	(void)csv_flush(e->csv);	/* it says so, and keeps its rows */
+	if (store_dirty(e->store))
+		engine_write_cleaned(e);
 	if (store_dirty(e->store) && store_commit(e->store) != 0) {
 		log_error("store: %s", store_error(e->store));
 		e->broken = true;	/* its rows are gone: so are its deeds */
@@ -182,6 +184,7 @@ mailbox_run_new(void)
 {
 	struct mailbox_run	*m = mem_alloc(sizeof *m);
 
+	m->item.kind = ITEM_MAILBOX;
 	TAILQ_INIT(&m->pending);
 	return (m);
 }
@@ -464,8 +467,10 @@ drop_mailboxes(struct engine *e, const struct config *c)
 
 		if (b != NULL && is_watched(c, b))
 			e->mailboxes[kept++] = m;
-		else
+		else {
+			agenda_clear(&e->agenda, &m->item.agenda);
 			mem_free(m);
+		}
 	}
 	e->mailboxes[kept] = NULL;
 }
@@ -641,6 +646,7 @@ engine_close(struct engine **ep)
 		mem_free(e->mailboxes[i]);
 	mem_free(e->mailboxes);
 	free_lists(e);
+	mem_free(e->done);
 	agenda_free(&e->agenda);
 	outbox_close(&e->outbox);
 	follow_close(&e->follow);
@@ -671,6 +677,9 @@ item_due(struct engine *e, struct item *item)
 		break;
 	case ITEM_PROBE:
 		probe_run_due(e, (struct probe_run *)item);
+		break;
+	case ITEM_MAILBOX:
+		mailbox_run_due(e, (struct mailbox_run *)item);
 		break;
 	case ITEM_MX:
 		mx_list_due(e, item);

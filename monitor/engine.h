@@ -104,6 +104,8 @@ void		 engine_look(struct engine *, const struct frame_look *,
 void		 engine_report(struct engine *, const struct frame_report *,
 		    int64_t now_ms);
 void		 engine_mark(struct engine *, const struct frame_mark *);
+void		 engine_cleaned(struct engine *, const struct frame_cleaned *,
+		    int64_t now_ms);
 
 /*
  * For a watcher that starts or restarts: every mailbox to watch; the frame
@@ -120,6 +122,8 @@ void		 engine_mailbox_marks(struct engine *, uint32_t id,
 void		 engine_mailbox_expected(struct engine *, uint32_t id,
 		    void (*)(void *arg, const struct frame_expect *),
 		    void *arg);
+/* Orders again what its last watcher did not confirm; after the rest. */
+void		 engine_mailbox_cleans(struct engine *, uint32_t id);
 /* The key that watchers check tokens with; wipe it after use. */
 void		 engine_key(const struct engine *, struct frame_key *);
 /* The watcher of this mailbox is gone: blind until it looks again. */

@@ -9,7 +9,7 @@
 /* What engine*.c share; nobody else includes this. */
 
 /* What an agenda item sits in. */
-enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX, ITEM_CHECK };
+enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX, ITEM_CHECK, ITEM_MAILBOX };
 
 struct item {
 	struct agenda_item	agenda;		/* first */
@@ -64,6 +64,7 @@ struct route_run {
 };
 
 struct mailbox_run {
+	struct item		 item;		/* first; the next clean-up */
 	uint32_t		 id;
 	const struct mailbox	*mailbox;	/* borrowed: config */
 	bool			 known;
@@ -75,7 +76,15 @@ struct mailbox_run {
 	int64_t			 looked_ms;	/* good time in all, up to since_ms */
 	uint32_t		 ignored;
 	char			 reason[OUTCOME_REPLY];
+	unsigned		 cleans_out;	/* ordered, not answered */
+	bool			 cleans_wait;	/* for room among those */
 	struct probe_queue	 pending;
+};
+
+/* A removal that was confirmed; to be written. */
+struct cleaned {
+	char			 mailbox[FRAME_NAME];
+	struct frame_clean	 clean;
 };
 
 /* Where sessions go: how many at once, who waits. */
@@ -156,6 +165,10 @@ struct engine {
 	struct probe_queue	  held;
 	TAILQ_HEAD(, system_run)  starved;
 	struct order_list	  orders;
+	struct cleaned		 *done;		/* owned */
+	size_t			  done_count;
+	char			  moved[16][TOKEN_SIZE];	/* lately, or "" */
+	size_t			  moved_next;
 	unsigned		  in_flight;	/* probe jobs */
 	unsigned		  hooks_in_flight;	/* alerts by command */
 	LIST_HEAD(, alert_run)	  alerts;	/* owned; alert mails under way */
@@ -203,8 +216,7 @@ void	 probe_run_due(struct engine *, struct probe_run *);
 void	 probe_run_retry_now(struct engine *, struct probe_run *);
 void	 probe_run_finish(struct engine *, struct probe_run *, enum probe_end,
 	    const char *note);
-/* False: the mail is to stay until the probe's outcome is known. */
-bool	 probe_run_arrived(struct engine *, struct probe_run *,
+void	 probe_run_arrived(struct engine *, struct probe_run *,
 	    const struct frame_arrival *);
 void	 probe_take_arrival(struct probe *, const struct frame_arrival *,
 	    int64_t poll_ms);
@@ -275,7 +287,17 @@ int64_t	 mailbox_run_looked_ms(const struct engine *,
 void	 engine_expect(struct engine *, const struct probe_run *);
 /* Takes up the login pauses of the mailboxes, but for logins that changed. */
 void	 engine_resume_pauses(struct engine *);
-void	 engine_clean(struct engine *, const struct mailbox_run *,
-	    const struct frame_arrival *);
+
+/* engine_clean.c: the mails go, at once or when they have been kept. */
+void	 engine_clean(struct engine *, struct mailbox_run *,
+	    const struct frame_arrival *, int64_t keep_ms);
+/* For how long such a mail is kept. */
+int64_t	 engine_keep_ms(const struct mailbox_run *,
+	    const struct frame_arrival *, bool late);
+/* Has a mail of that token been moved?  Asked once for each. */
+bool	 engine_was_moved(struct engine *, const char *token);
+/* Before a commit that is due anyway. */
+void	 engine_write_cleaned(struct engine *);
+void	 mailbox_run_due(struct engine *, struct mailbox_run *);
 
 #endif

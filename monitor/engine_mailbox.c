@@ -168,30 +168,22 @@ engine_mailbox_lost(struct engine *e, uint32_t id, const char *why,
 		set_state(e, m, false, CLASS_BLIND, why);
 }
 
-void
-engine_clean(struct engine *e, const struct mailbox_run *m,
-    const struct frame_arrival *a)
-{
-	struct frame_clean	f = { .id = m->id,
-				    .uidvalidity = a->uidvalidity,
-				    .uid = a->uid };
-
-	text_copy(f.folder, sizeof f.folder, a->folder);
-	text_copy(f.token, sizeof f.token, a->token);
-	engine_order_clean(e, &f);
-}
-
-/* A mail of a probe that has ended: a copy, or one that was given up. */
-static void
+/*
+ * A mail of a probe that has ended: a copy, or one that was given up.  True
+ * if that came too late.
+ */
+static bool
 arrived_after_all(struct engine *e, struct mailbox_run *m,
     const struct frame_arrival *a)
 {
 	struct probe	*p = mem_alloc(sizeof *p);
 	char		 id[TOKEN_SHORT];
+	bool		 late = false;
 
 	if (store_probe_get(e->store, a->token, p) != 1 ||
 	    p->state != PROBE_DONE)
 		goto out;
+	late = p->end != PROBE_END_DELIVERED;
 	if (p->end == PROBE_END_LOST || p->end == PROBE_END_BLIND ||
 	    p->end == PROBE_END_BOUNCED) {
 		probe_take_arrival(p, a, m->mailbox->poll_ms);
@@ -201,11 +193,14 @@ arrived_after_all(struct engine *e, struct mailbox_run *m,
 		csv_latency(e->csv, p);
 		log_info("route=%s probe=%s arrived after it was given up",
 		    p->route, token_short(p->token, id));
-	} else
+	} else if (engine_was_moved(e, a->token))
+		goto out;
+	else
 		p->duplicates++;
 	(void)store_probe_put(e->store, p);
 out:
 	mem_free(p);
+	return (late);
 }
 
 void
@@ -213,6 +208,7 @@ engine_arrival(struct engine *e, const struct frame_arrival *a, int64_t now_ms)
 {
 	struct mailbox_run	*m = mailbox_run_find(e, a->id);
 	struct probe_run	*pr;
+	bool			 late;
 	int			 fresh;
 
 	e->now_ms = now_ms;
@@ -226,13 +222,12 @@ engine_arrival(struct engine *e, const struct frame_arrival *a, int64_t now_ms)
 	if (pr != NULL && pr->mailbox == m) {
 		/* Not told of for the first time after a restart that came
 		 * before its outcome: the probe's state knows better. */
-		if (probe_run_arrived(e, pr, a))
-			engine_clean(e, m, a);
+		probe_run_arrived(e, pr, a);
 		return;
 	}
-	if (pr == NULL && fresh == 1)
-		arrived_after_all(e, m, a);
-	engine_clean(e, m, a);
+	late = pr == NULL && fresh == 1 && arrived_after_all(e, m, a);
+	/* What lies there although it was removed goes at once. */
+	engine_clean(e, m, a, fresh == 1 ? engine_keep_ms(m, a, late) : 0);
 }
 
 void

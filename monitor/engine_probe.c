@@ -684,46 +684,50 @@ probe_take_arrival(struct probe *p, const struct frame_arrival *a,
 	text_copy(p->slowest_hop, sizeof p->slowest_hop, a->slowest_hop);
 	p->slowest_hop_ms = a->slowest_hop_ms;
 	p->skew_ms = a->skew_ms;
+	latency_authentication(p->note, sizeof p->note, a->auth_results);
 }
 
 /*
  * Its mail is there.  Judged now only if the fate of its attempt is known;
  * else the arrival waits in the probe's run.
  */
-bool
+void
 probe_run_arrived(struct engine *e, struct probe_run *pr,
     const struct frame_arrival *a)
 {
 	const struct route	*r = pr->route->route;
+	struct mailbox_run	*m = pr->mailbox;
+	enum probe_end		 end;
 
 	if (pr->job != 0) {
-		if (pr->has_arrival && pr->arrival.uid != a->uid) {
+		if (pr->has_arrival && (pr->arrival.uid != a->uid ||
+		    strcmp(pr->arrival.folder, a->folder) != 0)) {
 			pr->p.duplicates++;
-			return (true);
+			engine_clean(e, m, a, engine_keep_ms(m, a, false));
+			return;
 		}
 		pr->arrival = *a;
 		pr->has_arrival = true;
-		return (false);
+		return;
 	}
-	probe_take_arrival(&pr->p, a, pr->mailbox->mailbox->poll_ms);
+	probe_take_arrival(&pr->p, a, m->mailbox->poll_ms);
 	if (pr->p.state == PROBE_WAITING)
 		latency_note(pr->p.note, sizeof pr->p.note,
 		    "arrived-though-refused");
+	end = end_of_arrival(pr, a);
 	follow_delivered(e->follow, r, &pr->p, e->now_ms);
-	probe_run_finish(e, pr, end_of_arrival(pr, a), "");
-	return (true);
+	probe_run_finish(e, pr, end, "");
+	engine_clean(e, m, a, engine_keep_ms(m, a, end == PROBE_END_LATE));
 }
 
 /* Its fate is known now: what came before that is judged. */
 static void
 judge_early_arrival(struct engine *e, struct probe_run *pr)
 {
-	struct mailbox_run	*m = pr->mailbox;
-	struct frame_arrival	 a = pr->arrival;
+	struct frame_arrival	a = pr->arrival;
 
 	pr->has_arrival = false;
-	if (probe_run_arrived(e, pr, &a))
-		engine_clean(e, m, &a);
+	probe_run_arrived(e, pr, &a);
 }
 
 /* What the attempt says goes into the probe. */

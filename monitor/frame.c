@@ -169,6 +169,15 @@ static const struct field clean[] = {
 	TEXT(frame_clean, token),
 };
 
+static const struct field cleaned[] = {
+	U32(frame_cleaned, id),
+	ENUM(frame_cleaned, state, CLEAN_STATES),
+	TEXT(frame_cleaned, folder),
+	U32(frame_cleaned, uidvalidity),
+	U32(frame_cleaned, uid),
+	TEXT(frame_cleaned, token),
+};
+
 static const struct field secret_ask[] = {
 	U32(frame_secret_ask, id),
 };
@@ -256,6 +265,7 @@ static const struct type {
 	[FRAME_SECRET]		= { "secret", secret, NITEMS(secret) },
 	[FRAME_ARRIVAL]		= { "arrival", arrival, NITEMS(arrival) },
 	[FRAME_LOOK]		= { "look", look, NITEMS(look) },
+	[FRAME_CLEANED]		= { "cleaned", cleaned, NITEMS(cleaned) },
 	[FRAME_HOSTS]		= { "hosts", hosts, NITEMS(hosts) },
 	[FRAME_REPORT]		= { "report", report, NITEMS(report) },
 };

@@ -47,6 +47,7 @@ enum frame_type {
 	FRAME_SECRET,		/* monitor -> watcher */
 	FRAME_ARRIVAL,		/* watcher */
 	FRAME_LOOK,		/* watcher: looked, or could not */
+	FRAME_CLEANED,		/* watcher: what became of a CLEAN */
 	FRAME_HOSTS,		/* sender: the answer to JOB_LOOKUP */
 	FRAME_REPORT,		/* watcher: what a bounce says of a probe */
 	FRAME_TYPES
@@ -179,6 +180,23 @@ struct frame_clean {
 	char		 token[TOKEN_SIZE];
 };
 
+enum clean_state {
+	CLEAN_REMOVED,		/* or at least marked so */
+	CLEAN_GONE,		/* no longer there, or it never was that mail */
+	CLEAN_LEFT,		/* could not be removed */
+	CLEAN_STATES
+};
+
+/* Every CLEAN is answered once, unless its watcher ends. */
+struct frame_cleaned {
+	uint32_t	 id;
+	uint32_t	 state;			/* enum clean_state */
+	char		 folder[FRAME_LOCAL];
+	uint32_t	 uidvalidity;
+	uint32_t	 uid;
+	char		 token[TOKEN_SIZE];
+};
+
 struct frame_secret_ask {
 	uint32_t	 id;
 };
@@ -276,6 +294,7 @@ union frame_body {
 	struct frame_secret	 secret;
 	struct frame_arrival	 arrival;
 	struct frame_look	 look;
+	struct frame_cleaned	 cleaned;
 	struct frame_hosts	 hosts;
 	struct frame_report	 report;
 };

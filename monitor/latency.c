@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor/mem.h"
 #include "monitor/text.h"
 
 static int64_t
@@ -64,6 +65,38 @@ latency_notes(const struct latency *l, char *note, size_t size)
 		latency_note(note, size, "wall-clock");
 	if (l->transit_ms != STAMP_NO_SPAN && l->transit_ms < 0)
 		latency_note(note, size, "arrived-before-250");
+}
+
+/* The result of one method, "method=word" with nothing before it. */
+static void
+note_result(char *note, size_t size, const char *results, const char *method)
+{
+	const char	*p = results;
+	char		 word[32] = "";
+	size_t		 n = strlen(method), len;
+
+	for (; (p = strcasestr(p, method)) != NULL; p += n)
+		if ((p == results || strchr(" ;\t", p[-1]) != NULL) &&
+		    p[n] == '=')
+			break;
+	if (p == NULL)
+		return;
+	len = strspn(p + n + 1, "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	if (len == 0 || len > 16)
+		return;
+	(void)text_appendf(word, sizeof word, "%s=%.*s", method, (int)len,
+	    p + n + 1);
+	latency_note(note, size, word);
+}
+
+void
+latency_authentication(char *note, size_t size, const char *auth_results)
+{
+	static const char	*const methods[] = { "spf", "dkim", "dmarc" };
+
+	for (size_t i = 0; i < NITEMS(methods); i++)
+		note_result(note, size, auth_results, methods[i]);
 }
 
 /*

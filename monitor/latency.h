@@ -38,6 +38,14 @@ struct stamp latency_accepted(const struct probe *);
 void	 latency_notes(const struct latency *, char *note, size_t size);
 
 /*
+ * Adds what an Authentication-Results field (RFC 8601), without its
+ * authserv-id, says of SPF, DKIM and DMARC: "spf=pass dkim=fail dmarc=none".
+ * The first result of each method counts.
+ */
+void	 latency_authentication(char *note, size_t size,
+	    const char *auth_results);
+
+/*
  * When a mail arrived, as the CSV tells it: when it was seen, unless the
  * good look before lies longer than two polls back (or there was none).
  * Then the server's INTERNALDATE tells it, clamped to [last look, seen], and

@@ -89,6 +89,24 @@ int		 store_arrival_put(struct store *, const char *mailbox,
 int		 store_report_put(struct store *, const char *mailbox,
 		    const struct frame_report *);
 
+/*
+ * What is to be removed from a mailbox, and when: a time in the arrival's
+ * row, which must be there; 0: nothing, or no more.
+ */
+int		 store_clean_put(struct store *, const char *mailbox,
+		    const struct frame_clean *, int64_t at_ms);
+/* 1 found, 0 no such arrival, -1. */
+int		 store_clean_get(struct store *, const char *mailbox,
+		    const struct frame_clean *, int64_t *at_ms_r);
+/* Those due at until_ms or before, oldest first, at most limit. */
+int		 store_clean_each(struct store *, const char *mailbox,
+		    int64_t until_ms, unsigned limit,
+		    void (*)(void *arg, const struct frame_clean *),
+		    void *arg);
+/* When the first one after after_ms is due.  1 found, 0 not, -1. */
+int		 store_clean_next(struct store *, const char *mailbox,
+		    int64_t after_ms, int64_t *at_ms_r);
+
 /* mailboxes */
 
 int		 store_mark_put(struct store *, const char *mailbox,

@@ -244,7 +244,13 @@ static const char	step_2[] =
 "	internal_ms INTEGER NOT NULL,"
 "	UNIQUE (mailbox, folder, uidvalidity, uid));";
 
-const char *const	store_steps[] = { step_1, step_2 };
+/* What is to be removed from the mailboxes, and when; 0: nothing. */
+static const char	step_3[] =
+"ALTER TABLE arrival ADD COLUMN clean_ms INTEGER NOT NULL DEFAULT 0;"
+"CREATE INDEX arrival_clean ON arrival(mailbox, clean_ms)"
+"	WHERE clean_ms <> 0;";
+
+const char *const	store_steps[] = { step_1, step_2, step_3 };
 const int		store_format = (int)NITEMS(store_steps);
 
 /* One number from db.  0 or -1. */

@@ -95,6 +95,7 @@ introduce(struct slice *s, uint32_t id)
 	engine_mailbox_marks(e, id, tell_mark, s->worker);
 	worker_send(s->worker, FRAME_WATCH, &begin);
 	engine_mailbox_expected(e, id, tell_expect, s->worker);
+	engine_mailbox_cleans(e, id);
 }
 
 /* Secrets. */
@@ -170,6 +171,8 @@ id_of(enum frame_type type, const union frame_body *b)
 		return (b->look.id);
 	case FRAME_REPORT:
 		return (b->report.id);
+	case FRAME_CLEANED:
+		return (b->cleaned.id);
 	default:
 		return (0);		/* no watcher says that */
 	}
@@ -196,6 +199,8 @@ on_frame(void *arg, struct worker *worker, enum frame_type type,
 		engine_look(w->engine, &b->look, now_ms);
 	else if (type == FRAME_REPORT)
 		engine_report(w->engine, &b->report, now_ms);
+	else if (type == FRAME_CLEANED)
+		engine_cleaned(w->engine, &b->cleaned, now_ms);
 	else if (type == FRAME_MARK)
 		engine_mark(w->engine, &b->mark);
 	else

@@ -4,10 +4,13 @@ be touched."""
 import hashlib
 import os
 import pwd
+import signal
 import smtplib
+import sqlite3
 import time
+from email import message_from_bytes
 
-from harness import HOST, Case, main
+from harness import HOST, Case, Monitor, instant, main
 
 MANY = 10000
 
@@ -98,6 +101,116 @@ class Mailbox(Case):
                     name in part[1] for name in (b'<reply@', b'<fwd@', b'<b@')):
                 self.assertNotIn(b'\\Seen', part[0])
                 self.assertNotIn(b'\\Deleted', part[0])
+
+    def left(self, folder='INBOX'):
+        return len(self.dovecot.messages(self.user, folder))
+
+    def wait_left(self, m, count, folder='INBOX', within=20):
+        m.wait('%d are left in %s' % (count, folder), lambda: self.left(folder) == count, within)
+
+    def once(self, **mailbox):
+        """A monitor that has sent one probe, and no other for an hour."""
+        m = self.usual(every='1h')
+        m.section('mailbox', 'canary', **mailbox)
+        m.start()
+        m.ctl('probe', 'there')
+        return m
+
+    def junk_all(self):
+        with open(self.dovecot.home(self.user) + '/.dovecot.sieve', 'w') as f:
+            f.write('require "fileinto";\nfileinto "Junk";\n')
+
+    def test_a_probe_is_kept_for_as_long_as_was_asked(self):
+        m = self.once(keep='5s')
+        row = m.wait_delivered('there')[0]
+        self.assertEqual(self.left(), 1)
+        self.wait_left(m, 0)
+        self.assertGreater(time.time(), instant(row['arrived_at']) + 4.9)
+
+    def test_what_is_kept_goes_after_a_restart_however_old_it_is(self):
+        m = self.once(keep='7s')
+        m.wait_delivered('there')
+        with smtplib.SMTP(HOST, self.postfix.spare) as session:
+            for number in range(40):        # more than a new watcher looks back
+                session.sendmail('someone@mail.test', [self.user], 'Subject: %d\r\n\r\n' % number)
+        self.wait_left(m, 41)
+        m.kill()
+        m.restart()
+        self.wait_left(m, 40)
+        self.assertEqual(len(self.others()), 40)
+
+    def test_what_a_dead_watcher_was_to_remove_is_removed_by_the_next(self):
+        m = self.once(keep='4s')
+        m.wait_delivered('there')
+        watcher, = m.workers('mailflow-watcher')
+        os.kill(watcher, signal.SIGSTOP)
+        time.sleep(5)                       # it is due now, and nobody hears it
+        self.assertEqual(self.left(), 1)
+        os.kill(watcher, signal.SIGKILL)
+        self.wait_left(m, 0)
+
+    def test_junk_stays_longer_than_the_rest(self):
+        self.junk_all()
+        m = self.once(keep='0', keep_bad='6s')
+        row = m.wait('it is found in Junk', lambda: m.finished('there', 'junk'))[0]
+        time.sleep(2.5)
+        self.assertEqual(self.left('Junk'), 1)
+        self.wait_left(m, 0, 'Junk')
+        self.assertGreater(time.time(), instant(row['arrived_at']) + 5.9)
+
+    def test_two_monitors_on_one_mailbox_leave_each_other_alone(self):
+        ours = self.usual()
+        ours.section('mailbox', 'canary', keep='1h')
+        ours.start()
+        mine, other = ours, Monitor(self.scratch, name='other', instance='other')
+        self.monitor = other
+        self.usual()
+        other.start()
+        mine.wait_delivered('there', count=4)
+        other.wait_delivered('there', count=4)
+        self.assertEqual((mine.stop(), other.stop()), (0, 0))
+        left = [message_from_bytes(text)['X-Mailflow-Probe']
+                for text in self.dovecot.messages(self.user)]
+        kept = {row['probe'] for row in mine.finished('there', 'delivered')}
+        removed = {row['probe'] for row in other.finished('there', 'delivered')}
+        self.assertLessEqual(kept, set(left))
+        self.assertLessEqual(len(removed & set(left)), 2)       # the very last ones
+        self.assertEqual({row['duplicates'] for row in mine.rows('latency')}, {'0'})
+        for token in removed:
+            self.assertNotIn(token, mine.log())
+
+    def test_what_earlier_runs_left_is_swept_from_junk_too(self):
+        m = self.once(keep='1h', keep_bad='1h')
+        m.wait_delivered('there')
+        self.junk_all()
+        m.ctl('probe', 'there')
+        m.wait('it is found in Junk', lambda: m.finished('there', 'junk'))
+        self.assertEqual(m.stop(), 0)
+        for name in os.listdir(m.state):    # all is forgotten, but for the key
+            if name.startswith('mailflow.db'):
+                os.remove(os.path.join(m.state, name))
+        m.section('mailbox', 'canary', keep='0', keep_bad='0')
+        m.start()
+        self.wait_left(m, 0)
+        self.wait_left(m, 0, 'Junk')
+
+    def test_a_mail_that_a_rule_moves_to_another_folder_is_no_duplicate(self):
+        session = self.dovecot.connect(self.user)
+        session.create('Sorted')
+        m = self.once(keep='6s', folders=['INBOX', 'Sorted'])
+        token = m.wait_delivered('there')[0]['probe']
+        session.select('INBOX')
+        session.uid('COPY', '1', 'Sorted')
+        session.uid('STORE', '1', '+FLAGS', '(\\Deleted)')
+        session.expunge()
+        session.logout()
+
+        def duplicates():
+            with sqlite3.connect('file:%s/mailflow.db?mode=ro' % m.state, uri=True) as store:
+                return store.execute('SELECT duplicates FROM probe WHERE token = ?', (token,)).fetchone()[0]
+        m.wait('the second one is seen', lambda: duplicates() == 1)
+        m.wait('the first one is missed', lambda: duplicates() == 0)
+        self.wait_left(m, 0, 'Sorted')
 
 
 if __name__ == '__main__':

@@ -52,6 +52,7 @@ struct driver {
 };
 
 static const char *const	looks[] = { "good", "blind" };
+static const char *const	cleans[] = { "removed", "gone", "left" };
 
 static void
 send_frame(const struct driver *d, enum frame_type type, const void *body)
@@ -135,6 +136,11 @@ receive(struct driver *d)
 		printf("mark\tid=%u\tfolder=%s\tuidvalidity=%u\tuid=%u\n",
 		    body.mark.id, body.mark.folder, body.mark.uidvalidity,
 		    body.mark.uid);
+	else if (type == FRAME_CLEANED)
+		printf("cleaned\tid=%u\tstate=%s\tfolder=%s\tuid=%u"
+		    "\ttoken=%s\n", body.cleaned.id,
+		    cleans[body.cleaned.state], body.cleaned.folder,
+		    body.cleaned.uid, body.cleaned.token);
 	else if (type == FRAME_SECRET_ASK)
 		answer_secret(d, body.secret_ask.id);
 	else

@@ -20,7 +20,7 @@
 
 #define BUCKETS	65536
 
-enum kind { FACT, PROBE, ARRIVAL, EPISODE, NOTICE, DELIVERY, KINDS };
+enum kind { FACT, PROBE, ARRIVAL, CLEAN, EPISODE, NOTICE, DELIVERY, KINDS };
 
 struct fact {
 	int64_t	value;
@@ -31,9 +31,16 @@ struct arrival {
 	int64_t	seen_ms;
 };
 
+/* Of an arrival; dropped with the commit once its time is 0. */
+struct clean {
+	char			mailbox[FRAME_NAME];
+	struct frame_clean	f;
+	int64_t			at_ms;
+};
+
 static const size_t	sizes[KINDS] = {
 	[FACT] = sizeof(struct fact), [PROBE] = sizeof(struct probe),
-	[ARRIVAL] = sizeof(struct arrival),
+	[ARRIVAL] = sizeof(struct arrival), [CLEAN] = sizeof(struct clean),
 	[EPISODE] = sizeof(struct episode), [NOTICE] = sizeof(struct notice),
 	[DELIVERY] = sizeof(struct delivery),
 };
@@ -75,6 +82,7 @@ struct store {
 	int64_t		 last_id[KINDS], safe_id[KINDS];
 	uint64_t	 commits;
 	bool		 dirty;
+	bool		 cleaned;
 };
 
 static struct store	*disk;
@@ -246,6 +254,20 @@ roll_back(struct store *s)
 	s->dirty = false;
 }
 
+static void
+drop_cleaned(struct store *s)
+{
+	struct thing	*t, *after;
+
+	for (t = TAILQ_FIRST(&s->order[CLEAN]); s->cleaned && t != NULL;
+	    t = after) {
+		after = TAILQ_NEXT(t, in_order);
+		if (((const struct clean *)t->value)->at_ms == 0)
+			forget(s, t);
+	}
+	s->cleaned = false;
+}
+
 int
 store_commit(struct store *s)
 {
@@ -260,6 +282,7 @@ store_commit(struct store *s)
 		memcpy(s->safe_ends, s->ends, sizeof s->ends);
 	s->ends_moved = false;
 	memcpy(s->safe_id, s->last_id, sizeof s->last_id);
+	drop_cleaned(s);
 	s->commits++;
 	s->dirty = false;
 	return (0);
@@ -457,6 +480,77 @@ store_report_put(struct store *s, const char *mailbox,
 		return (0);
 	put(s, ARRIVAL, key, &a);
 	return (1);
+}
+
+static uint64_t
+key_of_mail(enum kind kind, const char *mailbox, const struct frame_clean *f)
+{
+	return (key_of(kind, mailbox, f->folder,
+	    (uint64_t)f->uidvalidity << 32 | f->uid));
+}
+
+int
+store_clean_put(struct store *s, const char *mailbox,
+    const struct frame_clean *f, int64_t at_ms)
+{
+	struct clean	c = { .f = *f, .at_ms = at_ms };
+
+	if (find(s, ARRIVAL, key_of_mail(ARRIVAL, mailbox, f)) == NULL)
+		return (0);
+	text_copy(c.mailbox, sizeof c.mailbox, mailbox);
+	put(s, CLEAN, key_of_mail(CLEAN, mailbox, f), &c);
+	s->cleaned = s->cleaned || at_ms == 0;
+	return (0);
+}
+
+int
+store_clean_get(struct store *s, const char *mailbox,
+    const struct frame_clean *f, int64_t *at_ms_r)
+{
+	struct thing	*t = find(s, CLEAN, key_of_mail(CLEAN, mailbox, f));
+
+	*at_ms_r = t != NULL ? ((const struct clean *)t->value)->at_ms : 0;
+	return (find(s, ARRIVAL, key_of_mail(ARRIVAL, mailbox, f)) != NULL);
+}
+
+/* In the order of their first put, which is that of their times for each
+ * span of keeping. */
+int
+store_clean_each(struct store *s, const char *mailbox, int64_t until_ms,
+    unsigned limit, void (*call)(void *arg, const struct frame_clean *),
+    void *arg)
+{
+	struct thing	*t;
+
+	TAILQ_FOREACH(t, &s->order[CLEAN], in_order) {
+		const struct clean	*c = t->value;
+
+		if (limit == 0)
+			break;
+		if (c->at_ms == 0 || c->at_ms > until_ms ||
+		    strcmp(c->mailbox, mailbox) != 0)
+			continue;
+		call(arg, &c->f);
+		limit--;
+	}
+	return (0);
+}
+
+int
+store_clean_next(struct store *s, const char *mailbox, int64_t after_ms,
+    int64_t *at_ms_r)
+{
+	struct thing	*t;
+
+	*at_ms_r = 0;
+	TAILQ_FOREACH(t, &s->order[CLEAN], in_order) {
+		const struct clean	*c = t->value;
+
+		if (c->at_ms > after_ms && strcmp(c->mailbox, mailbox) == 0 &&
+		    (*at_ms_r == 0 || c->at_ms < *at_ms_r))
+			*at_ms_r = c->at_ms;
+	}
+	return (*at_ms_r != 0);
 }
 
 int

@@ -205,6 +205,8 @@ world_look_everywhere(struct world *w)
 			    m;
 		m->polled = true;
 		look(w, m);
+		if (id_of(w, m) != 0)
+			engine_mailbox_cleans(w->engine, id_of(w, m));
 	}
 }
 
@@ -314,6 +316,19 @@ world_report(struct world *w, const char *mailbox, enum report_news news,
 		(void)world_commit(w);
 }
 
+static void
+tell_cleaned(struct world *w, const struct frame_clean *f,
+    enum clean_state state)
+{
+	struct frame_cleaned	c = { .id = f->id, .state = state,
+				    .uidvalidity = f->uidvalidity,
+				    .uid = f->uid };
+
+	text_copy(c.folder, sizeof c.folder, f->folder);
+	text_copy(c.token, sizeof c.token, f->token);
+	engine_cleaned(w->engine, &c, world_told_ms(w));
+}
+
 void
 world_op_clean(void *arg, const struct frame_clean *f)
 {
@@ -332,8 +347,10 @@ world_op_clean(void *arg, const struct frame_clean *f)
 			world_body_forget(w, gone->token);
 			mem_free(gone);
 			w->cleaned++;
+			tell_cleaned(w, f, CLEAN_REMOVED);
 			return;
 		}
+	tell_cleaned(w, f, CLEAN_GONE);
 }
 
 static void

@@ -809,13 +809,7 @@ static void
 what_is_not_built_yet_is_said_so(void **state)
 {
 	static const char	*const settings[][2] = {
-		{ "mailbox", "host = \"a\" user = \"u\" "
-		    "password_command = \"x\"\n\tjunk = \"Spam\"" },
-		{ "mailbox", "host = \"a\" user = \"u\" "
-		    "password_command = \"x\"\n\tkeep = 1s" },
 		{ "mailbox", "\n\tmaildir = \"x\"" },
-		{ "route", "server = \"out\" mailbox = \"in\" from = \"a@b\" "
-		    "to = \"c@d\"\n\tbounces = \"in\"" },
 		{ "route", "server = \"out\" mailbox = \"in\" from = \"a@b\" "
 		    "to = \"c@d\"\n\techo = \"forward\"" },
 		{ "alerts", "command = \"x\"\n\tdigest = \"08:00\"" },
@@ -839,8 +833,8 @@ what_is_not_built_yet_is_said_so(void **state)
 	}
 	/* Their defaults may be written down, in any way. */
 	c = good("http = \"\"\n" SERVER RELAY ALERTS ROUTE
-	    "mailbox \"in\" { host = \"a\" user = \"u\" junk = \"none\" "
-	    "password_command = \"true\" keep = 0s keep_bad = 168h }\n"
+	    "mailbox \"in\" { host = \"a\" user = \"u\" "
+	    "password_command = \"true\" authserv_id = \"\" }\n"
 	    "defaults { echo = \"none\" bounces = \"\" }\n");
 	config_free(&c);
 }

@@ -117,9 +117,12 @@ static const struct row	rows[] = {
 	{ "LIST keeps junk and trash", IMAP_WANT_LIST,
 	    "* LIST (\\HasNoChildren) \"/\" INBOX\r\n"
 	    "* LIST (\\Junk) \"/\" \"[Gmail]/Spam\"\r\n"
+	    "* LIST () \"/\" \"Courrier ind&AOk-sirable\"\r\n"
 	    "* LIST () \".\" INBOX.Spam\r\n"
+	    "* LIST () \".\" NotSpam\r\n"
 	    "* LIST (\\Trash) NIL {3}\r\nBin\r\n",
 	    "* LIST (\\Junk \\Special) NIL {12}\r\n[Gmail]/Spam\r\n"
+	    "* LIST (\\Junk) NIL {24}\r\nCourrier ind&AOk-sirable\r\n"
 	    "* LIST (\\Junk) NIL {10}\r\nINBOX.Spam\r\n"
 	    "* LIST (\\Trash \\Special) NIL {3}\r\nBin\r\n", 0 },
 	{ "STATUS keeps what counts", IMAP_WANT_STATUS,

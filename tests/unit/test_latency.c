@@ -228,6 +228,31 @@ percentiles_are_values_that_were_measured(void **state)
 	    s.max_ms == STAMP_NO_SPAN);
 }
 
+static void
+what_the_receiver_says_of_the_sender_goes_into_the_note(void **state)
+{
+	static const struct {
+		const char	*results, *note;
+	} rows[] = {
+		{ "", "" },
+		{ "none", "" },
+		{ "spf=pass smtp.mailfrom=a@b; dkim=fail (bad key) header.d=b;"
+		    " dmarc=none", "spf=pass dkim=fail dmarc=none" },
+		{ "dkim=pass header.i=@x; dkim=fail header.i=@y; SPF=softfail",
+		    "spf=softfail dkim=pass" },
+		{ "xspf=pass; policy.dkim=fail; dmarc= none; spf=", "" },
+		{ "spf=passpasspasspasspass", "" },
+	};
+	char	note[PROBE_NOTE];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		note[0] = '\0';
+		latency_authentication(note, sizeof note, rows[i].results);
+		assert_string_equal(note, rows[i].note);
+	}
+}
+
 int
 main(void)
 {
@@ -240,6 +265,7 @@ main(void)
 		cmocka_unit_test(a_note_is_not_said_twice),
 		cmocka_unit_test(after_a_gap_the_servers_date_tells_within_what_we_saw),
 		cmocka_unit_test(an_arrival_is_never_put_before_the_look_that_missed_it),
+		cmocka_unit_test(what_the_receiver_says_of_the_sender_goes_into_the_note),
 		cmocka_unit_test(percentiles_are_values_that_were_measured),
 	};
 

@@ -377,6 +377,71 @@ a_transcript_replaces_the_one_before(void **state)
 	store_close(&s);
 }
 
+struct cleans {
+	unsigned	count;
+	uint32_t	uids[8];
+};
+
+static void
+note_clean(void *arg, const struct frame_clean *f)
+{
+	struct cleans	*c = arg;
+
+	assert_string_equal(f->folder, "INBOX");
+	assert_string_equal(f->token, "t");
+	assert_int_equal(f->uidvalidity, 1);
+	if (c->count < NITEMS(c->uids))
+		c->uids[c->count++] = f->uid;
+}
+
+static void
+what_is_to_be_removed_is_known_until_it_is_done(void **state)
+{
+	struct frame_arrival	 a = { .uidvalidity = 1, .token = "t",
+				    .folder = "INBOX" };
+	struct frame_clean	 f = { .uidvalidity = 1, .token = "t",
+				    .folder = "INBOX" };
+	struct cleans		 c = { .count = 0 };
+	struct store		*s = open_store(state);
+	int64_t			 at_ms = -1;
+
+	assert_int_equal(store_clean_get(s, "gmail", &f, &at_ms), 0);
+	for (uint32_t uid = 1; uid <= 4; uid++) {
+		a.uid = f.uid = uid;
+		assert_int_equal(store_arrival_put(s, "gmail", &a), 1);
+		assert_int_equal(store_arrival_put(s, "other", &a), 1);
+		assert_int_equal(store_clean_get(s, "gmail", &f, &at_ms), 1);
+		assert_int_equal(at_ms, 0);
+		/* The first that came stays longest. */
+		assert_int_equal(store_clean_put(s, "gmail", &f,
+		    1000 - 100 * uid), 0);
+	}
+	committed(s);
+	store_close(&s);
+	s = open_store(state);
+	assert_int_equal(store_clean_each(s, "gmail", 800, 10, note_clean,
+	    &c), 0);
+	assert_int_equal(c.count, 3);
+	assert_int_equal(c.uids[0], 4);
+	assert_int_equal(c.uids[2], 2);
+	c.count = 0;
+	assert_int_equal(store_clean_each(s, "gmail", 800, 1, note_clean,
+	    &c), 0);
+	assert_int_equal(c.count, 1);
+	assert_int_equal(store_clean_next(s, "gmail", 800, &at_ms), 1);
+	assert_int_equal(at_ms, 900);
+	assert_int_equal(store_clean_next(s, "gmail", 900, &at_ms), 0);
+	assert_int_equal(store_clean_next(s, "other", 0, &at_ms), 0);
+	f.uid = 3;
+	assert_int_equal(store_clean_put(s, "gmail", &f, 0), 0);
+	committed(s);
+	c.count = 0;
+	assert_int_equal(store_clean_each(s, "gmail", 800, 10, note_clean,
+	    &c), 0);
+	assert_int_equal(c.count, 2);
+	store_close(&s);
+}
+
 static void
 the_same_report_counts_only_once(void **state)
 {
@@ -1068,7 +1133,7 @@ a_newer_file_is_refused_naming_both_versions(void **state)
 	before = scratch_read(scratch_path(state, STORE_DATABASE));
 	refused(store_open(*state, why, sizeof why), why,
 	    "has format 99, made by mailflowd 7.7.7; this is mailflowd "
-	    PACKAGE_VERSION ", which knows formats up to 1");
+	    PACKAGE_VERSION ", which knows formats up to ");
 	refused(store_open_reader(*state, why, sizeof why), why,
 	    "has format 99, made by mailflowd 7.7.7");
 	after = scratch_read(scratch_path(state, STORE_DATABASE));
@@ -1137,20 +1202,23 @@ an_older_file_is_brought_forward_and_a_failing_step_leaves_it(void **state)
 	static const char	good[] = "ALTER TABLE probe ADD COLUMN tag TEXT"
 				    " NOT NULL DEFAULT 'none'";
 	static const char	bad[] = "CREATE TABLE half (a); BOOM";
-	const char		*steps[] = { store_steps[0], store_steps[1],
-				    good, bad };
+	const char		*steps[16];
+	const int		 n = store_format;
 	struct store		*s = open_store(state);
 	char			 why[WHY] = "";
 
+	memcpy(steps, store_steps, (size_t)n * sizeof *steps);
+	steps[n] = good;
+	steps[n + 1] = bad;
 	put_probe(s, "old", "r", PROBE_WAITING, 1);
 	committed(s);
-	assert_int_equal(store_migrate(s->db, steps, 3, why, sizeof why), 0);
-	assert_string_equal(sql(state, "PRAGMA user_version"), "3");
+	assert_int_equal(store_migrate(s->db, steps, n + 1, why, sizeof why), 0);
+	assert_int_equal(atoi(sql(state, "PRAGMA user_version")), n + 1);
 	assert_string_equal(sql(state, "SELECT token || tag FROM probe"),
 	    "oldnone");
-	assert_int_equal(store_migrate(s->db, steps, 4, why, sizeof why), -1);
+	assert_int_equal(store_migrate(s->db, steps, n + 2, why, sizeof why), -1);
 	assert_non_null(strstr(why, "BOOM"));
-	assert_string_equal(sql(state, "PRAGMA user_version"), "3");
+	assert_int_equal(atoi(sql(state, "PRAGMA user_version")), n + 1);
 	assert_string_equal(sql(state, "SELECT count(*) FROM sqlite_master"
 	    " WHERE name = 'half'"), "0");
 	store_close(&s);
@@ -1380,6 +1448,7 @@ main(void)
 		T(a_transcript_replaces_the_one_before),
 		T(the_same_report_counts_only_once),
 		T(the_same_mail_arrives_only_once),
+		T(what_is_to_be_removed_is_known_until_it_is_done),
 		T(each_folder_has_one_mark),
 		T(a_fact_is_found_by_its_kind_and_name),
 		T(a_csv_file_is_forgotten_by_a_negative_length),
