@@ -14,6 +14,8 @@
 static const char *const carriers[] = { "X-Mailflow-Probe", "Message-ID",
 	"X-Microsoft-Original-Message-ID", "Subject" };
 
+#define OWN_CARRIERS	3	/* the first of them, that only copies have */
+
 /* Where others quote it: a reply, a forward. */
 static const char *const quoters[] = { "In-Reply-To", "References" };
 
@@ -193,17 +195,22 @@ match_mail(const struct match_rules *rules, const char *head, size_t head_len,
     const char *body, size_t body_len, struct match *out)
 {
 	struct mail	m = { rules, head, head_len, out };
-	bool		found, quoted = false;
+	bool		found, copy, quoted = false;
 
 	*out = (struct match){ .carrier = MATCH_NOWHERE };
-	found = look_in(&m, carriers, NITEMS(carriers));
+	found = copy = look_in(&m, carriers, OWN_CARRIERS);
+	if (!found)
+		found = look_in(&m, carriers + OWN_CARRIERS,
+		    NITEMS(carriers) - OWN_CARRIERS);
 	if (!found)
 		found = quoted = look_in(&m, quoters, NITEMS(quoters));
 	if (!found && body_len > 0)
 		found = look_in_body(&m, body, body_len);
-	if (!found)
+	if (!found) {
 		out->ours_perhaps = from_us(&m);
-	else
-		out->is_probe = !quoted && from_us(&m) && !answer(&m) &&
-		    !report(&m);
+		return;
+	}
+	out->is_probe = !quoted && from_us(&m) && !answer(&m) && !report(&m);
+	if (!out->is_probe && !report(&m))
+		out->sign = copy ? SIGN_COPY : SIGN_ANSWER;
 }

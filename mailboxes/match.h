@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "monitor/frame.h"
 #include "monitor/token.h"
 
 /*
@@ -33,6 +34,7 @@ struct match {
 	 * answer.
 	 */
 	bool			 is_probe;
+	enum echo_sign		 sign;		/* when it is none */
 	bool			 stranger;	/* a forged or foreign token */
 	bool			 ours_perhaps;	/* no token, but one of our
 						 * senders: look at its body */

@@ -25,6 +25,7 @@ send_arrival(struct step *s, const struct mailbox_mail *mail,
 	struct frame_arrival	f = {
 		.id = s->id,
 		.is_probe = m->is_probe,
+		.sign = m->sign,
 		.junk = mail->folder->junk,
 		.uidvalidity = mail->uidvalidity,
 		.uid = mail->uid,
@@ -123,8 +124,12 @@ on_mail(void *arg, const struct mailbox_mail *mail)
 		s->ignored++;
 		return (MAILBOX_ENOUGH);
 	}
-	return (mail->body == NULL && mail->whole == NULL &&
-	    (m.ours_perhaps || s->expecting) ? MAILBOX_BODY : MAILBOX_ENOUGH);
+	if (mail->body != NULL || mail->whole != NULL ||
+	    (!m.ours_perhaps && !s->expecting))
+		return (MAILBOX_ENOUGH);
+	/* A bounce in words must not be taken for an answer. */
+	return (report_may_be(mail->head, mail->head_len) ? MAILBOX_WHOLE :
+	    MAILBOX_BODY);
 }
 
 static void

@@ -19,7 +19,6 @@ static const struct later {
 	{ KIND_GLOBAL,	"http",			"" },
 	{ KIND_MAILBOX,	"token_command",	NULL },
 	{ KIND_MAILBOX,	"maildir",		NULL },
-	{ KIND_ROUTE,	"echo",			NULL },
 	{ KIND_ALERTS,	"heartbeat",		NULL },
 	{ KIND_ALERTS,	"digest",		NULL },
 };

@@ -65,6 +65,8 @@ engine_clean(struct engine *e, struct mailbox_run *m,
 				    .uid = a->uid };
 	int64_t			at_ms = 0;
 
+	if (!a->is_probe)	/* others' mail: read, never touched */
+		return;
 	text_copy(f.folder, sizeof f.folder, a->folder);
 	text_copy(f.token, sizeof f.token, a->token);
 	/* Told of again, by a watcher that began anew: it has its time. */

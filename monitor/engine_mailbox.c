@@ -169,6 +169,25 @@ engine_mailbox_lost(struct engine *e, uint32_t id, const char *why,
 }
 
 /*
+ * Does it show that the probe made its way?  On a route that awaits an echo
+ * what the recipient made of it does; an answering machine's route has not
+ * got there by the probe itself.
+ */
+static bool
+is_arrival(const struct route *r, const struct frame_arrival *a)
+{
+	switch (r != NULL ? r->echo : ECHO_NONE) {
+	case ECHO_NONE:
+		return (a->is_probe);
+	case ECHO_FORWARD:
+		return (a->is_probe || a->sign != SIGN_NONE);
+	case ECHO_AUTOREPLY:
+		return (!a->is_probe && a->sign == SIGN_ANSWER);
+	}
+	return (false);
+}
+
+/*
  * A mail of a probe that has ended: a copy, or one that was given up.  True
  * if that came too late.
  */
@@ -181,7 +200,8 @@ arrived_after_all(struct engine *e, struct mailbox_run *m,
 	bool		 late = false;
 
 	if (store_probe_get(e->store, a->token, p) != 1 ||
-	    p->state != PROBE_DONE)
+	    p->state != PROBE_DONE ||
+	    !is_arrival(config_route(e->config, p->route), a))
 		goto out;
 	late = p->end != PROBE_END_DELIVERED;
 	if (p->end == PROBE_END_LOST || p->end == PROBE_END_BLIND ||
@@ -216,10 +236,9 @@ engine_arrival(struct engine *e, const struct frame_arrival *a, int64_t now_ms)
 	    m->mailbox->name) != TOKEN_OURS)
 		return;
 	fresh = store_arrival_put(e->store, m->mailbox->name, a);
-	if (!a->is_probe)
-		return;
 	pr = probe_run_find(e, a->token);
-	if (pr != NULL && pr->mailbox == m) {
+	if (pr != NULL && pr->mailbox == m &&
+	    is_arrival(pr->route->route, a)) {
 		/* Not told of for the first time after a restart that came
 		 * before its outcome: the probe's state knows better. */
 		probe_run_arrived(e, pr, a);

@@ -193,6 +193,7 @@ static const struct field arrival[] = {
 	U32(frame_arrival, id),
 	TEXT(frame_arrival, token),
 	BOOL(frame_arrival, is_probe),
+	ENUM(frame_arrival, sign, SIGNS),
 	TEXT(frame_arrival, folder),
 	BOOL(frame_arrival, junk),
 	U32(frame_arrival, uidvalidity),

@@ -208,11 +208,21 @@ struct frame_secret {
 	char		 why[OUTCOME_HOST];	/* when not ok */
 };
 
+/* How a mail that is no probe speaks of one: what an echo may look like. */
+enum echo_sign {
+	SIGN_NONE,		/* the probe itself, or a report */
+	SIGN_COPY,		/* has its Message-ID or its own field: passed on */
+	SIGN_ANSWER,		/* names it in In-Reply-To, References, Subject
+				 * or body */
+	SIGNS
+};
+
 /* A mail that carries a token of ours. */
 struct frame_arrival {
 	uint32_t	 id;
 	char		 token[TOKEN_SIZE];
 	bool		 is_probe;	/* match(): the probe or its duplicate */
+	uint32_t	 sign;		/* enum echo_sign, if not */
 	char		 folder[FRAME_LOCAL];
 	bool		 junk;
 	uint32_t	 uidvalidity;

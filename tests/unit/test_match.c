@@ -114,6 +114,44 @@ each_mail_is_what_it_is(void **state)
 	}
 }
 
+#define HIM	"From: Responder <canary@example.net>\r\n"
+
+static const struct {
+	const char	*what, *head, *body;
+	enum echo_sign	 sign;
+} echoes[] = {
+	{ "the probe is no echo of itself",
+	    FROM "X-Mailflow-Probe: %s\r\n", "", SIGN_NONE },
+	{ "passed on under another name", HIM "Message-ID: <%s@x>\r\n", "",
+	    SIGN_COPY },
+	{ "passed on with our own field", HIM "Subject: Fwd: test\r\n"
+	    "X-Mailflow-Probe: %s\r\nIn-Reply-To: <x@y>\r\n", "", SIGN_COPY },
+	{ "an answer that refers to it", HIM "In-Reply-To: <%s@x>\r\n", "",
+	    SIGN_ANSWER },
+	{ "one that only repeats the subject",
+	    HIM "Subject: Automatic reply: Mail flow test %s\r\n", "",
+	    SIGN_ANSWER },
+	{ "one that quotes the text", HIM "Subject: thank you\r\n",
+	    "> This is a test, %s.\r\n", SIGN_ANSWER },
+	{ "a bounce", HIM "Subject: Undelivered %s\r\nContent-Type: "
+	    "multipart/report; report-type=delivery-status\r\n", "",
+	    SIGN_NONE },
+	{ "anything else", HIM "Subject: hello\r\n", "", SIGN_NONE },
+};
+
+static void
+an_echo_is_told_by_what_it_keeps_or_quotes(void **state)
+{
+	struct match	m;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(echoes); i++) {
+		print_message("%s\n", echoes[i].what);
+		m = matched(&rules, echoes[i].head, echoes[i].body);
+		assert_int_equal(m.sign, echoes[i].sign);
+	}
+}
+
 static void
 the_same_mail_in_another_mailbox_is_a_stranger(void **state)
 {
@@ -157,6 +195,7 @@ main(void)
 {
 	const struct CMUnitTest	tests[] = {
 		cmocka_unit_test(each_mail_is_what_it_is),
+		cmocka_unit_test(an_echo_is_told_by_what_it_keeps_or_quotes),
 		cmocka_unit_test(the_same_mail_in_another_mailbox_is_a_stranger),
 		cmocka_unit_test(a_forged_token_does_not_hide_a_true_one),
 		cmocka_unit_test(
