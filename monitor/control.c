@@ -29,6 +29,9 @@ struct client {
 	char			 request[REQUEST_MAX];
 	size_t			 len;
 	char			 waits_for[TOKEN_SIZE];	/* a probe, or "" */
+	int64_t			*tests;		/* owned: ids of notices */
+	size_t			 test_count;
+	int64_t			 tests_end_ms;	/* CLOCK_BOOTTIME */
 	LIST_ENTRY(client)	 next;
 };
 
@@ -56,6 +59,7 @@ on_client_closed(uv_handle_t *handle)
 	if (--c->open_handles > 0)
 		return;
 	mem_free(c->answer);
+	mem_free(c->tests);
 	mem_free(c);
 }
 
@@ -371,6 +375,94 @@ do_ack(struct client *c, const json_t *request)
 		refuse(c, "no such open episode");
 }
 
+/* Tests of the alerts: asked of the store until none is under way. */
+
+#define TEST_LOOK_MS	200
+
+struct testing {
+	struct store	*store;
+	json_t		*array;
+	struct notice	*notice;	/* the one whose deliveries come */
+	bool		 waits;
+};
+
+static void
+list_delivery(void *arg, const struct delivery *d)
+{
+	struct testing	*t = arg;
+
+	t->waits = t->waits || d->state == DELIVERY_DUE ||
+	    d->state == DELIVERY_SENDING;
+	json_array_append_new(t->array, json_pack("{so so so so si so}",
+	    "alerts", control_json_text(t->notice->alerts),
+	    "kind", control_json_text(notice_kind_name(t->notice->kind)),
+	    "to", control_json_text(d->to),
+	    "state", control_json_text(store_delivery_word(d->state)),
+	    "attempts", (int)d->attempts,
+	    "reply", control_json_text(d->last_reply)));
+}
+
+static void
+on_test_timer(uv_timer_t *timer)
+{
+	struct client	*c = timer->data;
+	struct testing	 t = { .store = c->control->store,
+			    .array = json_array(),
+			    .notice = mem_alloc(sizeof *t.notice) };
+	json_t		*j;
+
+	for (size_t i = 0; i < c->test_count; i++)
+		if (store_notice_get(t.store, c->tests[i], t.notice) == 1)
+			(void)store_delivery_of(t.store, c->tests[i],
+			    list_delivery, &t);
+	if (!t.waits || clock_boot_ms() >= c->tests_end_ms) {
+		uv_timer_stop(timer);
+		j = success();
+		json_object_set(j, "deliveries", t.array);
+		answer(c, j);
+	}
+	json_decref(t.array);
+	mem_free(t.notice);
+}
+
+static void
+test_one(void *arg, const char *name)
+{
+	struct client	*c = arg;
+	struct control	*k = c->control;
+	int64_t		*ids;
+
+	c->tests = mem_grow(c->tests, c->test_count + FOLLOW_TESTS,
+	    sizeof *c->tests);
+	ids = c->tests + c->test_count;
+	if (engine_test(k->engine, name, ids, k->events->now_ms(k->arg)) == 0)
+		c->test_count += FOLLOW_TESTS;
+}
+
+static void
+do_test_alert(struct client *c, const json_t *request)
+{
+	const char	*name = argument(request, "alerts");
+	json_int_t	 wait_ms = json_integer_value(json_object_get(request,
+			    "wait_ms"));
+
+	if (wait_ms <= 0 || wait_ms > CONTROL_TEST_MS)
+		wait_ms = CONTROL_TEST_MS;
+	if (name[0] != '\0')
+		test_one(c, name);
+	else
+		engine_alerts(c->control->engine, test_one, c);
+	if (c->test_count == 0) {
+		refuse(c, name[0] != '\0' ? "no such alerts section" :
+		    "there is no alerts section");
+		return;
+	}
+	c->tests_end_ms = clock_boot_ms() + wait_ms;
+	(void)uv_timer_start(&c->timer, on_test_timer, TEST_LOOK_MS,
+	    TEST_LOOK_MS);
+	(void)uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
+}
+
 static void
 do_reload(struct client *c, const json_t *request)
 {
@@ -397,6 +489,7 @@ static const struct request {
 	{ "pause", do_pause },
 	{ "resume", do_resume },
 	{ "ack", do_ack },
+	{ "test-alert", do_test_alert },
 	{ "reload", do_reload },
 };
 
@@ -461,7 +554,7 @@ on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 		client_close(c);
 		return;
 	}
-	if (c->waits_for[0] != '\0')
+	if (c->waits_for[0] != '\0' || c->test_count > 0)
 		return;		/* it has asked already */
 	c->len += (size_t)n;
 	if (memchr(c->request, '\n', c->len) != NULL)

@@ -23,12 +23,17 @@
  *				with wait the answer comes with its result
  *	pause, resume route
  *	ack episode
+ *	test-alert [alerts] [wait_ms]	test notices to one section, or to
+ *				all; the answer comes when each is sent or
+ *				given up, or after so long, at most
+ *				CONTROL_TEST_MS
  *	reload
  *
  * At most CONTROL_CLIENTS at once, a request of at most 4 KiB.
  */
 
 #define CONTROL_CLIENTS	32
+#define CONTROL_TEST_MS	60000
 
 struct control;
 

@@ -30,6 +30,8 @@ static const struct command {
 	    "the probes under way; the last failed session" },
 	{ "episodes", ctl_episodes, NULL, "[--all | --why EPISODE] [--json]",
 	    "the trouble there is, was, and why" },
+	{ "test-alert", ctl_test_alert, NULL, "[--timeout SPAN] [SECTION]",
+	    "tells everybody, as a test, and says whom it reached" },
 	{ "windows", ctl_windows, NULL, "",
 	    "the maintenance windows to come" },
 	{ "ack", ctl_ack, NULL, "EPISODE",
@@ -46,7 +48,6 @@ static const struct command {
 	{ "diagnose", ctl_diagnose, NULL, "SERVER|DOMAIN|ADDRESS",
 	    "connects to every MX and address, and says what it sees" },
 	{ "report", NULL, NULL, "", "" },
-	{ "test-alert", NULL, NULL, "", "" },
 };
 
 static int

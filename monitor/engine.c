@@ -874,6 +874,22 @@ engine_ack(struct engine *e, int64_t episode, int64_t now_ms)
 	return (follow_ack(e->follow, episode, now_ms));
 }
 
+int
+engine_test(struct engine *e, const char *alerts,
+    int64_t ids_r[static FOLLOW_TESTS], int64_t now_ms)
+{
+	e->now_ms = now_ms;
+	return (follow_test(e->follow, alerts, ids_r, now_ms));
+}
+
+void
+engine_alerts(const struct engine *e,
+    void (*each)(void *arg, const char *name), void *arg)
+{
+	for (struct alerts **a = e->config->alerts; *a != NULL; a++)
+		each(arg, (*a)->name);
+}
+
 static void
 view_route(struct engine *e, struct route_run *r, struct route_view *v)
 {

@@ -143,6 +143,12 @@ int		 engine_probe_now(struct engine *, const char *route,
 int		 engine_pause(struct engine *, const char *route, bool paused,
 		    int64_t now_ms);
 int		 engine_ack(struct engine *, int64_t episode, int64_t now_ms);
+/* Owes test notices, as follow_test(). */
+int		 engine_test(struct engine *, const char *alerts,
+		    int64_t ids_r[static FOLLOW_TESTS], int64_t now_ms);
+/* The names of the alerts sections. */
+void		 engine_alerts(const struct engine *,
+		    void (*)(void *arg, const char *name), void *arg);
 
 /* What status shows.  Pointers live until the next call. */
 

@@ -94,6 +94,12 @@ store_delivery_name(unsigned state)
 	return (state < DELIVERY_STATES ? delivery_states[state] : "");
 }
 
+const char *
+store_delivery_word(enum delivery_state state)
+{
+	return (store_delivery_name(state));
+}
+
 /* episodes */
 
 static const struct query	episode_put = {
@@ -238,6 +244,10 @@ static const struct query	delivery_put = {
 	" ON CONFLICT(notice,recipient) DO UPDATE SET $",
 	&delivery_record
 };
+static const struct query	delivery_of = {
+	"SELECT @ FROM delivery WHERE notice = ?1 ORDER BY recipient",
+	&delivery_record
+};
 static const struct query	delivery_each = {
 	"SELECT @ FROM delivery WHERE state IN ('due', 'sending')"
 	" ORDER BY +notice, +recipient",
@@ -323,20 +333,39 @@ store_notice_get(struct store *s, int64_t id, struct notice *n)
 	return (rc);
 }
 
+static int
+each_delivery(struct cursor *c,
+    void (*call)(void *arg, const struct delivery *), void *arg)
+{
+	int	rc;
+
+	while ((rc = cursor_next(c)) == 1) {
+		struct delivery	d = { 0 };
+
+		if (cursor_read(c, &d) == -1)
+			return (-1);
+		call(arg, &d);
+	}
+	return (rc);
+}
+
+int
+store_delivery_of(struct store *s, int64_t notice,
+    void (*call)(void *arg, const struct delivery *), void *arg)
+{
+	struct cursor	c;
+
+	cursor_open(&c, s, &delivery_of);
+	cursor_int(&c, notice);
+	return (each_delivery(&c, call, arg));
+}
+
 int
 store_delivery_each(struct store *s,
     void (*call)(void *arg, const struct delivery *), void *arg)
 {
 	struct cursor	c;
-	int		rc;
 
 	cursor_open(&c, s, &delivery_each);
-	while ((rc = cursor_next(&c)) == 1) {
-		struct delivery	d = { 0 };
-
-		if (cursor_read(&c, &d) == -1)
-			return (-1);
-		call(arg, &d);
-	}
-	return (rc);
+	return (each_delivery(&c, call, arg));
 }

@@ -29,6 +29,9 @@ int	 store_episode_events(struct store *, int64_t episode,
 enum delivery_state { DELIVERY_DUE, DELIVERY_SENDING, DELIVERY_SENT,
 	DELIVERY_EXPIRED, DELIVERY_STATES };
 
+/* "due", "sending", "sent", "expired". */
+const char	*store_delivery_word(enum delivery_state);
+
 /* One recipient of one notice. */
 struct delivery {
 	int64_t			 notice;
@@ -47,6 +50,9 @@ struct delivery {
 int	 store_notice_owe(struct store *, struct notice *, char *const *to);
 int	 store_notice_get(struct store *, int64_t id, struct notice *);
 int	 store_delivery_put(struct store *, const struct delivery *);
+/* Those of one notice, whatever their state, by recipient. */
+int	 store_delivery_of(struct store *, int64_t notice,
+	    void (*)(void *arg, const struct delivery *), void *arg);
 /* Deliveries DUE or SENDING, by notice then recipient. */
 int	 store_delivery_each(struct store *,
 	    void (*)(void *arg, const struct delivery *), void *arg);

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Alerts that arrive: by mail, by the section's command, and as a test of both."""
+import json
+import os
+
+from harness import main
+from scripted import Scripted
+
+FULL = {'mail': '452 4.3.1 Insufficient system storage'}
+TEST_KINDS = ['failing', 'accepting', 'delivered']
+
+
+class Alerts(Scripted):
+    def setUp(self):
+        super().setUp()
+        self.heard = os.path.join(self.scratch.directory('heard'), 'heard')
+
+    def hook(self, more=''):
+        """A command that keeps what it gets, one JSON object a line."""
+        return 'cat >> %s; %s' % (self.heard, more or 'true')
+
+    def told(self):
+        """What the command has heard."""
+        try:
+            with open(self.heard) as f:
+                return [json.loads(line) for line in f]
+        except FileNotFoundError:
+            return []
+
+    def section(self, title='default', **settings):
+        return self.monitor.alerts(title, **{
+            'to': ['admin@away.test'], 'servers': ['relay'], **settings})
+
+    def ask(self, status, *args):
+        out = self.monitor.ctl(*args)
+        self.assertEqual(out.returncode, status, out.stdout + out.stderr)
+        return out.stdout
+
+    def quiet(self):
+        self.smtp('mx')
+        self.route('r', 'mx', every='1h')
+
+    def test_a_test_goes_to_everybody_and_says_so(self):
+        self.quiet()
+        relay = self.smtp('relay')
+        self.section(to=['admin@away.test', 'oncall@away.test'], command=self.hook())
+        self.monitor.start()
+        shown = self.ask(0, 'test-alert', 'default')
+        for kind in TEST_KINDS:
+            for to in 'admin@away.test', 'oncall@away.test', 'command:':
+                self.assertRegex(shown, r'(?m)^default +%s +%s +sent$' % (kind, to))
+        told = self.told()
+        self.assertEqual([(one['kind'], one['test'], one['episode']) for one in told],
+                         [(kind, True, None) for kind in TEST_KINDS])
+        for one in told:
+            self.assertTrue(one['subject'].startswith('TEST: '), one['subject'])
+            self.assertTrue(one['body'].startswith('THIS IS A TEST'), one['body'])
+        self.assertEqual(len(relay.commands('RCPT')), 6)
+
+    def test_a_test_of_all_sections_tells_which_one_cannot_be_reached(self):
+        self.quiet()
+        self.smtp('relay')
+        self.section()
+        self.section('broken', to=[], command='echo out of paper >&2; exit 3')
+        self.monitor.start()
+        self.assertIn('sent', self.ask(0, 'test-alert', 'default'))
+        out = self.monitor.ctl('test-alert', '--timeout', '3s')
+        self.assertEqual(out.returncode, 2, out.stdout)
+        self.assertRegex(out.stdout, r'(?m)^default +delivered +admin@away.test +sent$')
+        self.assertRegex(out.stdout, r'(?m)^broken +failing +command: +not yet\n +.*status 3: out of paper')
+
+    def test_who_asks_for_no_section_is_told_so(self):
+        self.quiet()
+        self.smtp('relay')
+        self.section()
+        self.monitor.start()
+        self.ask(1, 'test-alert', 'nobody')
+        self.ask(64, 'test-alert', 'one', 'two')
+
+    def test_a_command_hears_the_episode_and_outlives_a_restart(self):
+        relay = self.smtp('relay')
+        mx = self.smtp('mx', FULL)
+        self.route('r', 'mx', every='1s', retry=['1s'])
+        self.section(command=self.hook())
+        self.monitor.start()
+        self.monitor.wait('failing is told', lambda: len(self.told()) == 1)
+        self.monitor.stop()
+        self.monitor.restart()
+        mx.script = {}
+        self.monitor.wait('all is told', lambda: len(self.told()) == 3)
+        told = self.told()
+        self.assertEqual([one['kind'] for one in told], TEST_KINDS)
+        self.assertEqual({one['thread'] for one in told}, {told[0]['id']})
+        self.assertEqual(told[0]['episode']['class'], 'system-full')
+        self.assertEqual(told[0]['episode']['routes'], ['r'])
+        self.assertEqual((told[2]['episode']['state'], told[2]['test']), ('quiet', False))
+        self.monitor.wait('and by mail', lambda: len(relay.commands('RCPT')) == 3)
+
+
+if __name__ == '__main__':
+    main()
