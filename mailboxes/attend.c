@@ -12,7 +12,6 @@
 #include "monitor/text.h"
 #include "monitor/worker_child.h"
 
-#define SLOTS_FD	4	/* a shared memfd, from the monitor */
 #define CLEAN_TRIES	3
 
 /*
@@ -29,13 +28,14 @@ attend_map_slots(struct watcher *w)
 {
 	struct stat	 st;
 	void		*p;
-	size_t		 size = ATTEND_THREADS * sizeof *w->slots;
+	size_t		 size = WORKER_SLOTS * sizeof *w->slots;
 
-	if (fstat(SLOTS_FD, &st) != 0 || !S_ISREG(st.st_mode) ||
+	if (fstat(WORKER_SLOTS_FD, &st) != 0 || !S_ISREG(st.st_mode) ||
 	    (size_t)st.st_size < size)
 		return;
-	(void)fcntl(SLOTS_FD, F_SETFD, FD_CLOEXEC);
-	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, SLOTS_FD, 0);
+	(void)fcntl(WORKER_SLOTS_FD, F_SETFD, FD_CLOEXEC);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+	    WORKER_SLOTS_FD, 0);
 	if (p != MAP_FAILED)
 		w->slots = p;
 }
@@ -51,6 +51,13 @@ hold(struct watcher *w, uint32_t id)
 	if (slot == UINT_MAX)
 		slot = atomic_fetch_add(&w->next_slot, 1) % ATTEND_THREADS;
 	atomic_store(&w->slots[slot], id);
+}
+
+static void
+hold_in_loop(struct watcher *w, uint32_t id)
+{
+	if (w->slots != NULL)
+		atomic_store(&w->slots[ATTEND_THREADS], id);
 }
 
 /* Telling the monitor. */
@@ -150,8 +157,11 @@ static bool
 look_up(struct attended *a)
 {
 	struct mailbox_trouble	trouble = { .retry = MAILBOX_BACK_OFF };
-	enum mailbox_wake	what = a->driver->wake(&a->box, &trouble);
+	enum mailbox_wake	what;
 
+	hold_in_loop(a->watcher, a->id);
+	what = a->driver->wake(&a->box, &trouble);
+	hold_in_loop(a->watcher, 0);
 	switch (what) {
 	case MAILBOX_ASLEEP:
 		return (true);

@@ -9,6 +9,7 @@
 
 #include "mailboxes/step.h"
 #include "monitor/frame.h"
+#include "monitor/worker_child.h"
 
 /*
  * Attends to many mailboxes: takes each one's next step when its time has
@@ -16,7 +17,7 @@
  * one watcher in a process.
  */
 
-#define ATTEND_THREADS	4
+#define ATTEND_THREADS	(WORKER_SLOTS - 1)	/* and the loop's own */
 #define ATTEND_CLEANS	256	/* removals that may wait, per mailbox */
 
 /* Mailboxes on the same server. */

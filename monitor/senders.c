@@ -197,7 +197,7 @@ start(struct senders *p)
 	s->pool = p;
 	s->born_ms = uv_now(p->loop);
 	s->worker = worker_start(p->loop, p->directory, "mailflow-sender",
-	    name, &events, s);
+	    name, -1, &events, s);
 	if (s->worker == NULL) {
 		mem_free(s);
 		pause_starts(p);

@@ -1,26 +1,40 @@
 #include "monitor/watchers.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #include "monitor/log.h"
 #include "monitor/mem.h"
 #include "monitor/secret_fetch.h"
 #include "monitor/text.h"
 #include "monitor/worker.h"
+#include "monitor/worker_child.h"
 
 #define PAUSE_FIRST_MS	1000
 #define PAUSE_MAX_MS	60000
 #define HEALTHY_MS	60000		/* lived that long: the pause is short again */
 
-/* One watcher process, now running or about to. */
+/* Of mailboxes that may have crashed their watcher. */
+#define ALONE_MOST	16		/* watchers with one of them each */
+#define ALONE_FIRST_MS	10000		/* after it was proven */
+#define ALONE_MAX_MS	3600000
+#define ALONE_MS	600000		/* lived that long: no longer suspected */
+
+/* One watcher process, now running, about to, or pausing. */
 struct slice {
 	struct watchers	*all;		/* borrowed; NULL: orphaned */
 	struct worker	*worker;	/* NULL: pausing before a start */
 	uv_timer_t	 timer;
 	uint64_t	 pause_ms;
 	uint64_t	 born_ms;
+	unsigned	 crashes;	/* of one that is alone: its mailbox's */
+	bool		 alone;		/* with a mailbox that is suspected */
+	bool		 leaving;	/* its mailbox goes back to the others */
+	int		 slots_fd;	/* who is in whose hands; -1: none */
 	char		 name[64];
 	char		 server[OUTCOME_HOST + 8];	/* host:port or maildir */
 	size_t		 count;
@@ -35,7 +49,7 @@ struct watchers {
 	struct engine			*engine;
 	const struct watchers_events	*events;
 	void				*arg;
-	unsigned			 count;
+	unsigned			 named;
 	SLIST_HEAD(, slice)		 slices;
 	LIST_HEAD(, errand)		 errands;
 };
@@ -208,11 +222,18 @@ on_frame(void *arg, struct worker *worker, enum frame_type type,
 }
 
 static void	start(struct slice *);
+static void	acquit(struct slice *);
 
+/* With a worker, the timer tells that it has lived long enough. */
 static void
-on_pause_over(uv_timer_t *timer)
+on_timer(uv_timer_t *timer)
 {
-	start(timer->data);
+	struct slice	*s = timer->data;
+
+	if (s->worker == NULL)
+		start(s);
+	else
+		acquit(s);
 }
 
 static void
@@ -223,13 +244,178 @@ pause_start(struct slice *s)
 	s->pause_ms = s->pause_ms == 0 ? PAUSE_FIRST_MS : 2 * s->pause_ms;
 	if (s->pause_ms > PAUSE_MAX_MS)
 		s->pause_ms = PAUSE_MAX_MS;
-	(void)uv_timer_start(&s->timer, on_pause_over, s->pause_ms, 0);
+	(void)uv_timer_start(&s->timer, on_timer, s->pause_ms, 0);
+}
+
+/* Slices. */
+
+static struct slice *
+slice_new(struct watchers *w, const char *server)
+{
+	struct slice	*s = mem_alloc(sizeof *s);
+
+	s->all = w;
+	s->slots_fd = -1;
+	text_copy(s->server, sizeof s->server, server);
+	snprintf(s->name, sizeof s->name, "watcher-%u", ++w->named);
+	(void)uv_timer_init(w->loop, &s->timer);
+	s->timer.data = s;
+	SLIST_INSERT_HEAD(&w->slices, s, next);
+	return (s);
 }
 
 static void
 on_slice_closed(uv_handle_t *handle)
 {
-	mem_free(handle->data);
+	struct slice	*s = handle->data;
+
+	if (s->slots_fd >= 0)
+		close(s->slots_fd);
+	mem_free(s);
+}
+
+/* One with room among those of a server, for mailboxes without blame. */
+static struct slice *
+slice_with_room(struct watchers *w, const char *server)
+{
+	struct slice	*s;
+
+	SLIST_FOREACH(s, &w->slices, next)
+		if (!s->alone && s->count < WATCHERS_SLICE &&
+		    strcmp(s->server, server) == 0)
+			return (s);
+	return (NULL);
+}
+
+static void
+take_out(struct slice *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->ids[i] == id)
+			s->ids[i] = s->ids[--s->count];
+}
+
+/*
+ * Who crashed a watcher?  Each mailbox that it had in hand is tried again in
+ * a watcher of its own, and the others go on.  One whose own watcher crashes
+ * too is named, and waits longer each time; one whose watcher lives goes back.
+ */
+
+/* The file is the worker's to write, even to shorten: it is only read. */
+static size_t
+read_slots(const struct slice *s, uint32_t held[WORKER_SLOTS])
+{
+	ssize_t	n;
+
+	if (s->slots_fd < 0)
+		return (0);
+	n = pread(s->slots_fd, held, WORKER_SLOTS * sizeof *held, 0);
+	return (n > 0 ? (size_t)n / sizeof *held : 0);
+}
+
+static unsigned
+count_alone(const struct watchers *w)
+{
+	const struct slice	*s;
+	unsigned		 n = 0;
+
+	SLIST_FOREACH(s, &w->slices, next)
+		n += s->alone;
+	return (n);
+}
+
+static const char *
+mailbox_name(struct watchers *w, uint32_t id)
+{
+	const struct mailbox	*m = mailbox_of(w, id);
+
+	return (m != NULL ? m->name : "");
+}
+
+/* It has crashed its own watcher: there is no doubt. */
+static void
+convict(struct slice *s, const char *why)
+{
+	struct watchers	*w = s->all;
+	char		 reason[OUTCOME_HOST];
+	unsigned	 shift = s->crashes < 16 ? s->crashes : 16;
+
+	s->crashes++;
+	s->pause_ms = shift == 0 ? PAUSE_FIRST_MS :
+	    (uint64_t)ALONE_FIRST_MS << (shift - 1);
+	if (s->pause_ms > ALONE_MAX_MS)
+		s->pause_ms = ALONE_MAX_MS;
+	(void)uv_timer_start(&s->timer, on_timer, s->pause_ms, 0);
+	snprintf(reason, sizeof reason, "it crashes its watcher, %u times now "
+	    "(%s); tried again after %llu s", s->crashes, why,
+	    (unsigned long long)s->pause_ms / 1000);
+	log_error("mailbox=%s %s", mailbox_name(w, s->ids[0]), reason);
+	engine_mailbox_lost(w->engine, s->ids[0], reason,
+	    w->events->now_ms(w->arg));
+}
+
+static void
+isolate(struct slice *s, uint32_t id)
+{
+	struct watchers	*w = s->all;
+	struct slice	*alone = s;
+
+	if (count_alone(w) >= ALONE_MOST)
+		return;
+	if (s->count > 1) {
+		take_out(s, id);
+		alone = slice_new(w, s->server);
+		alone->ids[alone->count++] = id;
+		pause_start(alone);
+	}
+	alone->alone = true;
+	alone->crashes = 1;
+	log_warn("mailbox=%s was in the hands of %s when that ended; it is "
+	    "tried in %s alone", mailbox_name(w, id), s->name, alone->name);
+}
+
+static void
+suspect(struct slice *s)
+{
+	uint32_t	held[WORKER_SLOTS];
+	size_t		n = read_slots(s, held);
+
+	for (size_t i = 0; i < n && !s->alone; i++)
+		if (held[i] != 0 && is_its_own(s, held[i]))
+			isolate(s, held[i]);
+}
+
+/* It has lived: back to the others, if there is room. */
+static void
+acquit(struct slice *s)
+{
+	if (!s->alone)
+		return;
+	s->crashes = 0;
+	if (slice_with_room(s->all, s->server) == NULL) {
+		s->alone = false;
+		return;
+	}
+	s->leaving = true;
+	worker_kill(s->worker, "its mailbox goes back to the others");
+}
+
+static void
+go_back(struct slice *s)
+{
+	struct watchers	*w = s->all;
+	struct slice	*to = slice_with_room(w, s->server);
+
+	if (to == NULL) {		/* filled up meanwhile */
+		s->leaving = s->alone = false;
+		pause_start(s);
+		return;
+	}
+	to->ids[to->count++] = s->ids[0];
+	if (to->worker != NULL)
+		introduce(to, s->ids[0]);
+	SLIST_REMOVE(&w->slices, s, slice, next);
+	uv_close((uv_handle_t *)&s->timer, on_slice_closed);
 }
 
 static void
@@ -242,16 +428,37 @@ on_gone(void *arg, struct worker *worker, const char *why)
 		uv_close((uv_handle_t *)&s->timer, on_slice_closed);
 		return;
 	}
+	s->worker = NULL;
+	uv_timer_stop(&s->timer);
+	if (s->leaving) {
+		go_back(s);
+		return;
+	}
 	log_warn("worker=%s pid=%d ended: %s", worker_name(worker),
 	    worker_pid(worker), why);
-	s->worker = NULL;
 	for (size_t i = 0; i < s->count; i++)
 		engine_mailbox_lost(w->engine, s->ids[i], why,
 		    w->events->now_ms(w->arg));
+	if (s->alone) {
+		convict(s, why);
+		return;
+	}
+	suspect(s);
 	pause_start(s);
 }
 
 static const struct worker_events	events = { on_frame, on_gone };
+
+/* All zero, and long enough.  Without it nobody is blamed. */
+static void
+clear_slots(struct slice *s)
+{
+	if (s->slots_fd < 0)
+		s->slots_fd = memfd_create("slots", MFD_CLOEXEC);
+	if (s->slots_fd < 0 || ftruncate(s->slots_fd, 0) != 0 ||
+	    ftruncate(s->slots_fd, WORKER_SLOTS * sizeof(uint32_t)) != 0)
+		log_warn("worker=%s slots: %s", s->name, strerror(errno));
+}
 
 static void
 start(struct slice *s)
@@ -260,12 +467,15 @@ start(struct slice *s)
 	struct frame_key	 key;
 
 	s->born_ms = uv_now(w->loop);
+	clear_slots(s);
 	s->worker = worker_start(w->loop, w->directory, "mailflow-watcher",
-	    s->name, &events, s);
+	    s->name, s->slots_fd, &events, s);
 	if (s->worker == NULL) {
 		pause_start(s);
 		return;
 	}
+	if (s->alone)
+		(void)uv_timer_start(&s->timer, on_timer, ALONE_MS, 0);
 	engine_key(w->engine, &key);
 	worker_send(s->worker, FRAME_KEY, &key);
 	mem_wipe(&key, sizeof key);
@@ -282,18 +492,8 @@ add(void *arg, uint32_t id, const struct mailbox *m)
 
 	snprintf(server, sizeof server, "%s:%u", m->maildir[0] != '\0' ?
 	    "maildir" : m->host, (unsigned)m->port);
-	SLIST_FOREACH(s, &w->slices, next)
-		if (s->count < WATCHERS_SLICE && strcmp(s->server, server) == 0)
-			break;
-	if (s == NULL) {
-		s = mem_alloc(sizeof *s);
-		s->all = w;
-		text_copy(s->server, sizeof s->server, server);
-		snprintf(s->name, sizeof s->name, "watcher-%u", ++w->count);
-		(void)uv_timer_init(w->loop, &s->timer);
-		s->timer.data = s;
-		SLIST_INSERT_HEAD(&w->slices, s, next);
-	}
+	if ((s = slice_with_room(w, server)) == NULL)
+		s = slice_new(w, server);
 	s->ids[s->count++] = id;
 }
 
@@ -360,5 +560,10 @@ watchers_clean(struct watchers *w, const struct frame_clean *f)
 unsigned
 watchers_count(const struct watchers *w)
 {
-	return (w->count);
+	const struct slice	*s;
+	unsigned		 n = 0;
+
+	SLIST_FOREACH(s, &w->slices, next)
+		n++;
+	return (n);
 }

@@ -8,7 +8,9 @@
 /*
  * The mailflow-watcher processes: the mailboxes of one IMAP server go to one
  * of them, at most WATCHERS_SLICE each.  One that dies is started again with
- * a growing pause; its mailboxes are blind meanwhile.
+ * a growing pause; its mailboxes are blind meanwhile.  Those that it had in
+ * hand get a watcher of their own, until they have lived a while or are known
+ * to be what kills it.
  */
 
 #define WATCHERS_SLICE	250

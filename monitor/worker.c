@@ -296,7 +296,8 @@ on_stderr(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 }
 
 static int
-spawn(struct worker *w, uv_loop_t *loop, const char *path, int child_fd)
+spawn(struct worker *w, uv_loop_t *loop, const char *path, int child_fd,
+    int slots_fd)
 {
 	char			*argv[] = { mem_strdup(path), NULL };
 	static const char *const keep[] = { "ASAN_OPTIONS", "UBSAN_OPTIONS",
@@ -305,7 +306,7 @@ spawn(struct worker *w, uv_loop_t *loop, const char *path, int child_fd)
 				    mem_strdup("HOME=/nonexistent"),
 				    mem_strdup("PATH=/usr/bin:/bin"),
 				    mem_strdup("LANG=C.UTF-8") };
-	uv_stdio_container_t	 stdio[4];
+	uv_stdio_container_t	 stdio[5];
 	uv_process_options_t	 options = { 0 };
 	int			 r;
 
@@ -319,12 +320,14 @@ spawn(struct worker *w, uv_loop_t *loop, const char *path, int child_fd)
 	stdio[2].data.stream = (uv_stream_t *)&w->err;
 	stdio[3].flags = UV_INHERIT_FD;
 	stdio[3].data.fd = child_fd;
+	stdio[4].flags = UV_INHERIT_FD;
+	stdio[4].data.fd = slots_fd;
 	options.file = path;
 	options.args = argv;
 	options.env = env;
 	options.exit_cb = on_exit_;
 	options.stdio = stdio;
-	options.stdio_count = 4;
+	options.stdio_count = slots_fd >= 0 ? 5 : 4;
 	r = uv_spawn(loop, &w->process, &options);
 	mem_free(argv[0]);
 	for (size_t i = 0; i < NITEMS(env); i++)
@@ -334,7 +337,8 @@ spawn(struct worker *w, uv_loop_t *loop, const char *path, int child_fd)
 
 struct worker *
 worker_start(uv_loop_t *loop, const char *directory, const char *program,
-    const char *name, const struct worker_events *events, void *arg)
+    const char *name, int slots_fd, const struct worker_events *events,
+    void *arg)
 {
 	struct worker	*w;
 	char		 path[1024];
@@ -356,7 +360,7 @@ worker_start(uv_loop_t *loop, const char *directory, const char *program,
 	(void)uv_timer_init(loop, &w->timer);
 	(void)uv_poll_init(loop, &w->poll, w->fd);
 	w->open_handles = 4;
-	r = spawn(w, loop, path, fds[1]);
+	r = spawn(w, loop, path, fds[1], slots_fd);
 	close(fds[1]);
 	if (r != 0) {
 		log_error("worker=%s cannot start %s: %s", name, path,

@@ -25,11 +25,12 @@ struct worker_events {
 };
 
 /*
- * Starts directory/program.  name is for the log.  NULL if it could not be
- * started (logged).
+ * Starts directory/program.  name is for the log.  slots_fd is given to it
+ * as WORKER_SLOTS_FD; -1: nothing is.  NULL if it could not be started
+ * (logged).
  */
 struct worker	*worker_start(uv_loop_t *, const char *directory,
-		    const char *program, const char *name,
+		    const char *program, const char *name, int slots_fd,
 		    const struct worker_events *, void *arg);
 
 /*

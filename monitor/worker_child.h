@@ -11,6 +11,14 @@
 #define WORKER_FD	3
 
 /*
+ * On the next one a watcher has a shared memory file of WORKER_SLOTS numbers
+ * of 32 bits, one a thread: the mailbox that it has in hand, 0 for none.  The
+ * monitor reads there whom a watcher that died was working for.
+ */
+#define WORKER_SLOTS_FD	4
+#define WORKER_SLOTS	5
+
+/*
  * To be called first: not dumpable, no core files, no new privileges, dies
  * with its parent, SIGPIPE ignored, limits on memory (off under sanitizers)
  * and files; umask 077; then says HELLO.  Exits with a message on stderr if
