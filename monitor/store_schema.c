@@ -167,8 +167,6 @@ static const char	step_1[] =
 "	remind_ms INTEGER NOT NULL,"
 "	tell_ms INTEGER NOT NULL,"
 "	owed INTEGER NOT NULL,"
-"	held INTEGER NOT NULL,"
-"	told TEXT NOT NULL,"
 "	max_delay_ms INTEGER NOT NULL,"
 "	closed_by TEXT NOT NULL,"
 "	sentinel TEXT NOT NULL,"
@@ -250,7 +248,12 @@ static const char	step_3[] =
 "CREATE INDEX arrival_clean ON arrival(mailbox, clean_ms)"
 "	WHERE clean_ms <> 0;";
 
-const char *const	store_steps[] = { step_1, step_2, step_3 };
+/* What a maintenance window keeps back, and what people believe meanwhile. */
+static const char	step_4[] =
+"ALTER TABLE episode ADD COLUMN held INTEGER NOT NULL DEFAULT 0;"
+"ALTER TABLE episode ADD COLUMN told TEXT NOT NULL DEFAULT 'quiet';";
+
+const char *const	store_steps[] = { step_1, step_2, step_3, step_4 };
 const int		store_format = (int)NITEMS(store_steps);
 
 /* One number from db.  0 or -1. */
