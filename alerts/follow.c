@@ -183,6 +183,36 @@ follow_ack(struct follow *f, int64_t episode, int64_t now_ms)
 	return (0);
 }
 
+/* "system HOST", "route NAME via HOST". */
+static bool
+is_of_host(const struct episode *e, const char *host)
+{
+	const char	*name, *via;
+
+	(void)judge_scope(e->scope, &name);
+	via = strstr(name, " via ");
+	return (strcasecmp(via != NULL ? via + 5 : name, host) == 0);
+}
+
+void
+follow_host_gone(struct follow *f, const char *host, int64_t now_ms)
+{
+	struct followed	*fe;
+
+	follow_begin(f, now_ms);
+	TAILQ_FOREACH(fe, &f->episodes, entry) {
+		if (!episode_is_open(&fe->e) || fe->e.remind_ms == 0 ||
+		    !is_of_host(&fe->e, host))
+			continue;
+		fe->e.remind_ms = 0;
+		followed_put(f, &fe->e);
+		if (store_episode_event(f->store, fe->e.id, now_ms, "gone",
+		    "", "no mail host of its domain any more; reminders "
+		    "stopped") == -1)
+			followed_unsaved(f, &fe->e);
+	}
+}
+
 int
 follow_test(struct follow *f, const char *alerts,
     int64_t ids_r[static FOLLOW_TESTS], int64_t now_ms)

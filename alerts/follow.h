@@ -64,6 +64,10 @@ void	 follow_mailbox(struct follow *, const struct mailbox *, bool blind,
 /* A probe will not be tried any more (done, uncertain, paused, removed). */
 void	 follow_gone(struct follow *, const char *token, int64_t now_ms);
 
+/* This host is no longer a mail host of its domain, and no probe is left that
+ * could show how its trouble ends: no more reminders of that. */
+void	 follow_host_gone(struct follow *, const char *host, int64_t now_ms);
+
 /* Damped recoveries, reminders, fail_for; and when to come again (0: never). */
 void	 follow_tick(struct follow *, int64_t now_ms);
 int64_t	 follow_next_ms(const struct follow *);

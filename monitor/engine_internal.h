@@ -243,6 +243,10 @@ void	 mx_take_config(struct engine *);
 void	 mx_free(struct engine *);
 void	 mx_list_due(struct engine *, struct item *);
 void	 mx_job_lost(struct engine *, uint64_t job);
+/* A host that is no longer listed has lost its address, too. */
+bool	 mx_is_gone(const struct route_run *, const struct outcome *);
+/* A probe of this run has ended. */
+void	 mx_run_ended(struct engine *, const struct route_run *);
 /* The hosts of its domain are being looked up for the first time. */
 bool	 mx_is_asked(struct engine *, const struct route_run *);
 

@@ -78,6 +78,22 @@ has_host(const struct mx_list *l, const char *name)
 
 /* Runs follow the list. */
 
+bool
+mx_is_gone(const struct route_run *run, const struct outcome *o)
+{
+	return (run->vanished && run->host[0] != '\0' &&
+	    o->stage == STAGE_LOOKUP && !o->blind &&
+	    o->verdict != VERDICT_ACCEPTED);
+}
+
+void
+mx_run_ended(struct engine *e, const struct route_run *run)
+{
+	if (run->vanished && run->host[0] != '\0' && run->current == NULL &&
+	    run->pending == 0)
+		follow_host_gone(e->follow, run->host, e->now_ms);
+}
+
 static void
 set_vanished(struct engine *e, struct route_run *run, bool vanished)
 {
@@ -92,6 +108,7 @@ set_vanished(struct engine *e, struct route_run *run, bool vanished)
 		agenda_clear(&e->agenda, &run->item.agenda);
 	else
 		route_run_schedule(e, run);
+	mx_run_ended(e, run);
 }
 
 /* The hosts that are there have a run; those that are not start no probe. */
@@ -259,6 +276,9 @@ mx_take_config(struct engine *e)
 		if (is_each(*r))
 			want(e, *r);
 	drop_unwanted(e);
+	for (struct route_run **run = e->routes; *run != NULL; run++)
+		if (!is_each((*run)->route))
+			set_vanished(e, *run, false);
 	for (struct mx_list *l = e->mx_lists; l != NULL; l = l->next)
 		if (l->answered)
 			apply(e, l);

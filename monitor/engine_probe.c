@@ -633,6 +633,7 @@ probe_run_finish(struct engine *e, struct probe_run *pr, enum probe_end end,
 	engine_news(e, &pr->p);
 	follow_gone(e->follow, pr->p.token, e->now_ms);
 	probe_run_free(e, pr);
+	mx_run_ended(e, r);
 }
 
 static enum probe_end
@@ -852,8 +853,12 @@ conclude(struct engine *e, struct probe_run *pr, const struct outcome *o)
 	record(e, pr, o);
 	check_learn(e, r, o);
 	engine_login_note(e, r->route->server, o);
-	follow_attempt(e->follow, r->route, &pr->p, o, e->now_ms);
-	apply(e, pr, &after);
+	if (mx_is_gone(r, o)) {
+		probe_run_finish(e, pr, PROBE_END_BLIND, "mx-gone");
+	} else {
+		follow_attempt(e->follow, r->route, &pr->p, o, e->now_ms);
+		apply(e, pr, &after);
+	}
 	engine_release_held(e);
 	dispatch(e, s);
 	engine_dispatch_starved(e);

@@ -276,6 +276,37 @@ class Each(World):
         self.assertEqual(list(self.shown()), ['mx1.far.test'])
         self.assertEqual(m.stop(), 0)
 
+    def test_a_host_that_left_with_a_kept_probe_ends_gently(self):
+        self.becomes(self.mx2, mail='451 4.7.1 come again later')
+        m = self.begin(mx='each')
+        m.wait('a probe is kept for the second', lambda: (self.shown().get(
+            'mx2.far.test', {}).get('current') or {}).get('attempts', 0) > 0)
+        self.names.tell(*[line for line in ZONE if 'mx2.far.test' not in line])
+        m.stop()
+        m.restart()
+        rows = m.wait('the kept probe is ended', lambda: [
+            row for row in m.finished('far') if row['host'] == 'mx2.far.test'])
+        self.assertEqual((rows[0]['outcome'], rows[0]['note']), ('blind', 'mx-gone'))
+        self.delivered_by('mx1.far.test', 2)
+        self.assertFalse(self.open('system mx2.far.test', 'dns'))
+        self.assertEqual(list(self.shown()), ['mx1.far.test'])
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_reload_changes_between_first_and_each_and_back(self):
+        m = self.begin()
+        self.delivered_by('mx1.far.test')
+        m.section('server', 'world', mx='each')
+        m.reload()
+        self.delivered_by('mx2.far.test', 2)
+        self.assertEqual(sorted(self.shown()), ['mx1.far.test', 'mx2.far.test'])
+        m.section('server', 'world', mx='first')
+        m.reload()
+        m.wait('one row is left', lambda: list(self.shown()) == [''])
+        before = len(m.finished('far', 'delivered'))
+        m.wait_delivered('far', before + 3)
+        self.assertEqual(m.finished('far')[-1]['host'], 'mx1.far.test')
+        self.assertEqual(m.stop(), 0)
+
     def test_a_domain_without_hosts_is_told_by_the_route_itself(self):
         m = self.begin(to='canary@null.test', mx='each')
         episode = self.failing('system null.test', 'dns')
