@@ -70,7 +70,7 @@ do_mailbox(struct world *w, const struct story *s, const struct line *l,
 	} fates[] = {
 		{ "delivers", FATE_ARRIVES }, { "loses", FATE_LOST },
 		{ "doubles", FATE_TWICE }, { "junks", FATE_JUNK },
-		{ "holds", FATE_HELD },
+		{ "holds", FATE_HELD }, { "bounces", FATE_BOUNCED },
 	};
 	const char	*why;
 	int64_t		 ms;

@@ -148,17 +148,21 @@ make_route(struct play *p, unsigned n)
 					    "{1m}", "{10s, 20m}", "{15m}" };
 	static const char *const	give_ups[] = { "5d", "1h", "10m" };
 	unsigned			every = below(p, NITEMS(everies));
+	char				bounces[32] = "";
 
+	if (below(p, 2))
+		snprintf(bounces, sizeof bounces, "bounces = \"b%u\" ",
+		    below(p, p->mailboxes));
 	if (everies[every].ms > p->every_ms)
 		p->every_ms = everies[every].ms;
 	return (mem_printf("route \"r%u\" { server = \"s%u\" from = "
 	    "\"probe@org%u.example\" to = \"canary%u@net%u.example\" "
 	    "mailbox = \"b%u\" every = %s retry = %s give_up = %s "
 	    "resend_after = %s pending_max = %u late_after = %s "
-	    "lost_after = 6h }\n", n, below(p, p->servers), n, n, below(p, 2),
+	    "lost_after = 6h %s}\n", n, below(p, p->servers), n, n, below(p, 2),
 	    below(p, p->mailboxes), everies[every].word, PICK(p, retries),
 	    PICK(p, give_ups), below(p, 2) ? "4h" : "1h", 1 + below(p, 6),
-	    below(p, 2) ? "10m" : "30m"));
+	    below(p, 2) ? "10m" : "30m", bounces));
 }
 
 /* Half the worlds are worked on now and then. */
@@ -322,7 +326,8 @@ static void
 some_mailbox(struct play *p)
 {
 	static const enum fate	fates[] = { FATE_ARRIVES, FATE_LOST,
-				    FATE_TWICE, FATE_JUNK, FATE_HELD };
+				    FATE_TWICE, FATE_JUNK, FATE_HELD,
+				    FATE_BOUNCED };
 	char			name[16];
 
 	snprintf(name, sizeof name, "b%u", below(p, p->mailboxes));
@@ -340,6 +345,20 @@ some_mailbox(struct play *p)
 		world_fate(p->w, name, FATE_ARRIVES);
 		world_mailbox(p->w, name, false, "");
 	}
+}
+
+static void
+some_report(struct play *p)
+{
+	static const char *const	said[] = {
+		"452 4.3.1 Insufficient system storage", "552 5.2.2 Full",
+		"450 4.2.0 Greylisted", "550 5.1.1 User unknown", "",
+	};
+	char				name[16];
+
+	snprintf(name, sizeof name, "b%u", below(p, p->mailboxes));
+	world_report(p->w, name, (enum report_news)below(p, REPORT_NEWS),
+	    PICK(p, said), below(p, 2) ? "next.example" : "mx0.example");
 }
 
 static void
@@ -441,6 +460,7 @@ static const struct {
 	{ "mailbox",	some_mailbox },
 	{ "mailbox",	some_mailbox },
 	{ "recipient",	some_recipient },
+	{ "report",	some_report },
 };
 
 /* Promises that hold at every moment. */

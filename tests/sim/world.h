@@ -38,6 +38,7 @@ enum fate {
 	FATE_LOST,
 	FATE_TWICE,
 	FATE_JUNK,
+	FATE_BOUNCED,		/* never arrives; a report says so at once */
 	FATE_HELD		/* until the fate changes */
 };
 

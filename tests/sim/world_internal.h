@@ -35,6 +35,7 @@ struct event {
 	struct mailbox_state	*mailbox;	/* borrowed; arrivals, looks */
 	char			 token[TOKEN_SIZE];
 	bool			 junk;
+	bool			 bounce;	/* a report about it arrives */
 	bool			 overtaken;	/* its mail was seen first */
 	TAILQ_ENTRY(event)	 in_hand;	/* awaiting go */
 };

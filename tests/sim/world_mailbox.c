@@ -37,6 +37,43 @@ mailbox_for(const struct world *w, const char *to)
 	return (NULL);
 }
 
+/* Where reports about mail for this mailbox go. */
+static struct mailbox_state *
+return_path(struct world *w, const char *mailbox)
+{
+	for (struct route **r = w->config->routes; *r != NULL; r++)
+		if (strcmp((*r)->mailbox->name, mailbox) == 0 &&
+		    (*r)->bounces != NULL)
+			return (world_mailbox_of(w, (*r)->bounces->name));
+	return (NULL);
+}
+
+static struct mail *
+report_on(const char *token, enum report_news news, const char *text,
+    const char *by)
+{
+	static const char *const	actions[REPORT_NEWS] = {
+		[REPORT_NOTED] = "relayed", [REPORT_DELAYED] = "delayed",
+		[REPORT_LOST] = "failed",
+	};
+	struct mail	*x = mem_alloc(sizeof *x);
+	struct reply	 r;
+
+	reply_parse(&r, text, strlen(text));
+	x->report = mem_alloc(sizeof *x->report);
+	x->report->news = news;
+	x->report->class = classify(STAGE_DOT, &r).class;
+	x->report->code = (uint32_t)r.code;
+	text_copy(x->token, sizeof x->token, token);
+	text_copy(x->report->token, sizeof x->report->token, token);
+	text_copy(x->report->action, sizeof x->report->action, actions[news]);
+	text_copy(x->report->enhanced, sizeof x->report->enhanced,
+	    r.enhanced);
+	text_copy(x->report->reply, sizeof x->report->reply, r.text);
+	text_copy(x->report->remote_mta, sizeof x->report->remote_mta, by);
+	return (x);
+}
+
 static void
 arrives_in(struct world *w, struct mailbox_state *m, const char *token,
     int64_t in_ms)
@@ -45,6 +82,21 @@ arrives_in(struct world *w, struct mailbox_state *m, const char *token,
 
 	a->mailbox = m;
 	a->junk = m->fate == FATE_JUNK;
+	text_copy(a->token, sizeof a->token, token);
+}
+
+static void
+bounces_in(struct world *w, struct mailbox_state *m, const char *token,
+    int64_t in_ms)
+{
+	struct mailbox_state	*to = return_path(w, m->name);
+	struct event		*a;
+
+	if (to == NULL)
+		return;
+	a = world_event(w, MAIL_ARRIVES, in_ms);
+	a->mailbox = to;
+	a->bounce = true;
 	text_copy(a->token, sizeof a->token, token);
 }
 
@@ -69,6 +121,9 @@ world_send_on(struct world *w, const char *token, const char *to, bool early)
 	m = world_mailbox_of(w, name);
 	switch (m->fate) {
 	case FATE_LOST:
+		break;
+	case FATE_BOUNCED:
+		bounces_in(w, m, token, early ? 0 : m->delay_ms);
 		break;
 	case FATE_HELD:
 		hold(m, token);
@@ -253,49 +308,17 @@ lay_down(struct world *w, struct mailbox_state *m, struct mail *x)
 void
 world_mail_arrives(struct world *w, struct event *e)
 {
-	struct mail	*x = mem_alloc(sizeof *x);
+	struct mail	*x;
 
+	if (e->bounce)
+		x = report_on(e->token, REPORT_LOST, "550 5.7.1 Not wanted",
+		    "next.example");
+	else
+		x = mem_alloc(sizeof *x);
 	text_copy(x->token, sizeof x->token, e->token);
 	x->junk = e->junk;
 	lay_down(w, e->mailbox, x);
 	world_event_free(e);
-}
-
-/* Where reports about mail for this mailbox go. */
-static struct mailbox_state *
-return_path(struct world *w, const char *mailbox)
-{
-	for (struct route **r = w->config->routes; *r != NULL; r++)
-		if (strcmp((*r)->mailbox->name, mailbox) == 0 &&
-		    (*r)->bounces != NULL)
-			return (world_mailbox_of(w, (*r)->bounces->name));
-	return (NULL);
-}
-
-static struct mail *
-report_on(const char *token, enum report_news news, const char *text,
-    const char *by)
-{
-	static const char *const	actions[REPORT_NEWS] = {
-		[REPORT_NOTED] = "relayed", [REPORT_DELAYED] = "delayed",
-		[REPORT_LOST] = "failed",
-	};
-	struct mail	*x = mem_alloc(sizeof *x);
-	struct reply	 r;
-
-	reply_parse(&r, text, strlen(text));
-	x->report = mem_alloc(sizeof *x->report);
-	x->report->news = news;
-	x->report->class = classify(STAGE_DOT, &r).class;
-	x->report->code = (uint32_t)r.code;
-	text_copy(x->token, sizeof x->token, token);
-	text_copy(x->report->token, sizeof x->report->token, token);
-	text_copy(x->report->action, sizeof x->report->action, actions[news]);
-	text_copy(x->report->enhanced, sizeof x->report->enhanced,
-	    r.enhanced);
-	text_copy(x->report->reply, sizeof x->report->reply, r.text);
-	text_copy(x->report->remote_mta, sizeof x->report->remote_mta, by);
-	return (x);
 }
 
 void
