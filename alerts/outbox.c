@@ -51,6 +51,7 @@ struct item {
 	int64_t			 owed_ms;
 	enum notice_kind	 kind;
 	bool			 test;
+	bool			 replaced;	/* by a newer sign of life */
 	char			 alerts[65];
 	uint64_t		 handle;	/* 0: not under way */
 	struct item		*before;	/* the same thread's, to the same
@@ -147,6 +148,24 @@ earlier(const struct item *i)
 	return (NULL);
 }
 
+/* Signs of life do not queue up: the newest is the only one worth sending. */
+static void
+replace_older(struct outbox *o, const struct item *i)
+{
+	struct item	*e = TAILQ_FIRST(&o->items), *after;
+
+	for (; i->kind == NOTICE_HEARTBEAT && e != i; e = after) {
+		after = TAILQ_NEXT(e, entry);
+		if (e->kind != NOTICE_HEARTBEAT ||
+		    strcmp(e->alerts, i->alerts) != 0 ||
+		    strcasecmp(e->d.to, i->d.to) != 0)
+			continue;
+		e->replaced = true;
+		if (e->handle == 0)
+			give_up(o, e, "a newer one takes its place");
+	}
+}
+
 /* What the notice says about the delivery; the store cannot be asked while
  * it is being read. */
 static int
@@ -172,6 +191,7 @@ complete(struct outbox *o)
 		i->test = notice_is_test(o->notice);
 		text_copy(i->alerts, sizeof i->alerts, o->notice->alerts);
 		i->before = earlier(i);
+		replace_older(o, i);
 		o->newest = i->d.notice;
 	}
 	return (0);
@@ -504,6 +524,8 @@ outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
 	text_copy(i->d.last_reply, sizeof i->d.last_reply, out->reply);
 	if (out->verdict == VERDICT_ACCEPTED)
 		sent(o, i, now_ms);
+	else if (i->replaced)
+		give_up(o, i, "a newer one takes its place");
 	else if (is_command(i))
 		hook_failed(o, i, now_ms);
 	else

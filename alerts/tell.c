@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "alerts/cap.h"
 #include "alerts/notice.h"
 #include "alerts/outbox.h"
 #include "alerts/words.h"
@@ -48,9 +49,10 @@ hears_already(const struct telling *t, const struct alerts *section,
 }
 
 /* A list, the caller's, of people and, where there is one, the command. */
-static char **
-channels(const struct alerts *a, char *const *people)
+char **
+tell_channels(const struct alerts *a)
 {
+	char *const	*people = a->to;
 	static char	command[] = OUTBOX_COMMAND;
 	char		**to;
 	size_t		  count = 0;
@@ -68,7 +70,7 @@ channels(const struct alerts *a, char *const *people)
 static char **
 recipients(const struct telling *t, const struct alerts *section)
 {
-	char	**to = channels(section, section->to);
+	char	**to = tell_channels(section);
 	size_t	  n = 0;
 
 	for (size_t i = 0; to[i] != NULL; i++)
@@ -89,6 +91,22 @@ proof(const struct telling *t, struct probe *p, struct notice_facts *facts)
 	facts->proof_folder = p->folder;
 	facts->proof_latency_ms = stamp_span_ms(&p->accepted, &p->arrived,
 	    NULL);
+}
+
+/* In a storm it is only kept, without recipients, for the summary. */
+static int
+owe_or_keep(const struct telling *t, struct notice *n, char *const *to)
+{
+	static char *const	nobody[] = { NULL };
+	int			rc = cap_take(t->store, n->alerts, t->now_ms);
+
+	if (rc == -1 || store_notice_owe(t->store, n, rc == 1 ? to :
+	    nobody) == -1)
+		return (-1);
+	log_info("episode=%lld notice=%s number=%u alerts=%s %s",
+	    (long long)t->e->id, notice_kind_name(n->kind), n->number,
+	    n->alerts, rc == 1 ? "owed" : "kept for a summary");
+	return (1);
 }
 
 static int
@@ -114,10 +132,7 @@ owe(const struct telling *t, enum notice_kind kind, const struct alerts *a)
 		if (kind == NOTICE_DELIVERED)
 			proof(t, &p, &facts);
 		notice_write(n, kind, t->e, &facts, t->now_ms);
-		rc = store_notice_owe(t->store, n, to) == -1 ? -1 : 1;
-		log_info("episode=%lld notice=%s number=%u alerts=%s owed",
-		    (long long)t->e->id, notice_kind_name(kind), n->number,
-		    a->name);
+		rc = owe_or_keep(t, n, to);
 		mem_free(n);
 	}
 	mem_free(to);
@@ -211,7 +226,7 @@ tell_test(const struct config *config, struct store *store,
 	if (a == NULL)
 		return (0);
 	n = mem_alloc(sizeof *n);
-	to = channels(a, a->to);
+	to = tell_channels(a);
 	for (size_t i = 0; i < TELL_TESTS && rc == 1; i++) {
 		e = made_up(kinds[i], now_ms);
 		notice_write(n, kinds[i], &e, &facts, now_ms);

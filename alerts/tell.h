@@ -30,6 +30,10 @@ int	 tell_all(const struct telling *, unsigned owes);
 int	 tell_section(const struct telling *, unsigned owes,
 	    const char *section);
 
+/* Everybody whom a section tells, as store_notice_owe() wants it: a list, the
+ * caller's, of strings that are not. */
+char	**tell_channels(const struct alerts *);
+
 /*
  * A test to one section, a notice of each kind: 1 with their ids, 0 if there
  * is no such section, -1.

@@ -19,8 +19,6 @@ static const struct later {
 	{ KIND_GLOBAL,	"http",			"" },
 	{ KIND_MAILBOX,	"token_command",	NULL },
 	{ KIND_MAILBOX,	"maildir",		NULL },
-	{ KIND_ALERTS,	"heartbeat",		NULL },
-	{ KIND_ALERTS,	"digest",		NULL },
 };
 
 /* A route's options are those of defaults, too. */

@@ -513,6 +513,7 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	take_routes(e, c);
 	mx_take_config(e);
 	follow_config(e->follow, c);
+	regular_config(e->regular, c, now_ms);
 	outbox_config(e->outbox, c);
 	drop_sentinels(e);
 	engine_resume_pauses(e);
@@ -585,6 +586,7 @@ engine_open(const struct config *config, struct store *store, struct csv *csv,
 		goto fail;
 	if ((e->outbox = outbox_open(config, store, now_ms)) == NULL)
 		goto fail;
+	e->regular = regular_open(config, store, e->follow, owed, e);
 	take_mailboxes(e, config);
 	take_routes(e, config);
 	if (store_probe_each(store, load_probe, e) != 0)
@@ -648,6 +650,7 @@ engine_close(struct engine **ep)
 	free_lists(e);
 	mem_free(e->done);
 	agenda_free(&e->agenda);
+	regular_close(&e->regular);
 	outbox_close(&e->outbox);
 	follow_close(&e->follow);
 	mem_wipe(&e->key, sizeof e->key);
@@ -775,6 +778,9 @@ engine_tick(struct engine *e, int64_t now_ms)
 	engine_release_held(e);
 	engine_dispatch_starved(e);
 	if (e->notices_owed)
+		regular_wake(e->regular);
+	regular_tick(e->regular, now_ms);
+	if (e->notices_owed)
 		outbox_wake(e->outbox);
 	e->notices_owed = false;
 	outbox_run(e->outbox, now_ms, engine_alert_send, engine_hook_run, e);
@@ -801,6 +807,7 @@ engine_next_ms(struct engine *e)
 		return (e->now_ms);
 	next_ms = sooner(next_ms, follow_next_ms(e->follow), e->now_ms);
 	next_ms = sooner(next_ms, outbox_next_ms(e->outbox), e->now_ms);
+	next_ms = sooner(next_ms, regular_next_ms(e->regular), e->now_ms);
 	return (sooner(next_ms, e->prune_ms, e->now_ms));
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/queue.h>
 
+#include "alerts/regular.h"
 #include "monitor/agenda.h"
 #include "monitor/engine.h"
 
@@ -151,6 +152,7 @@ struct engine {
 	void			 *arg;
 	struct follow		 *follow;	/* owned */
 	struct outbox		 *outbox;	/* owned */
+	struct regular		 *regular;	/* owned */
 	struct token_key	  key;
 	struct agenda		  agenda;
 	struct route_run	**routes;	/* owned, NULL-terminated */

@@ -71,6 +71,16 @@ int		 store_probe_history(struct store *, const char *route,
 		    int64_t since_ms, unsigned limit,
 		    void (*)(void *arg, const struct probe *), void *arg);
 
+/*
+ * The same for figures: of all routes, how each ended, how often it was
+ * deferred, and the span from its first attempt to its arrival (STAMP_NO_SPAN
+ * if it did not arrive).
+ */
+int		 store_probe_totals(struct store *, int64_t since_ms,
+		    unsigned limit, void (*)(void *arg, const char *route,
+		    enum probe_end, unsigned deferrals, int64_t total_ms),
+		    void *arg);
+
 int		 store_attempt_put(struct store *, const struct probe *,
 		    const struct outcome *);
 

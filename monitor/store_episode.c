@@ -239,6 +239,12 @@ static const struct query	notice_find = {
 static const struct query	notice_get = {
 	"SELECT @,id FROM notice WHERE id = ?1", &notice_record
 };
+static const struct query	notice_kept = {
+	"SELECT @,id FROM notice WHERE owed_ms >= ?1 AND alerts = ?2"
+	" AND NOT EXISTS (SELECT 1 FROM delivery WHERE notice = notice.id)"
+	" ORDER BY id",
+	&notice_record
+};
 static const struct query	delivery_put = {
 	"INSERT INTO delivery(@) VALUES (#)"
 	" ON CONFLICT(notice,recipient) DO UPDATE SET $",
@@ -330,6 +336,27 @@ store_notice_get(struct store *s, int64_t id, struct notice *n)
 	if (rc == 1)
 		n->id = id;
 	cursor_close(&c);
+	return (rc);
+}
+
+int
+store_notice_kept(struct store *s, const char *alerts, int64_t since_ms,
+    void (*call)(void *arg, const struct notice *), void *arg)
+{
+	struct notice	*n = mem_alloc(sizeof *n);
+	struct cursor	 c;
+	int		 rc;
+
+	cursor_open(&c, s, &notice_kept);
+	cursor_int(&c, since_ms);
+	cursor_text(&c, alerts);
+	while ((rc = cursor_next(&c)) == 1) {
+		*n = (struct notice){ 0 };
+		if ((rc = cursor_read(&c, n)) == -1)
+			break;
+		call(arg, n);
+	}
+	mem_free(n);
 	return (rc);
 }
 

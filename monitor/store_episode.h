@@ -49,6 +49,11 @@ struct delivery {
  * 0: each alerts section is told once.  episode 0 is none: a test. */
 int	 store_notice_owe(struct store *, struct notice *, char *const *to);
 int	 store_notice_get(struct store *, int64_t id, struct notice *);
+/* Those of a section that have no recipient, owed at or after since_ms, by
+ * id. */
+int	 store_notice_kept(struct store *, const char *alerts,
+	    int64_t since_ms,
+	    void (*)(void *arg, const struct notice *), void *arg);
 int	 store_delivery_put(struct store *, const struct delivery *);
 /* Those of one notice, whatever their state, by recipient. */
 int	 store_delivery_of(struct store *, int64_t notice,

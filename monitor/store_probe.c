@@ -158,6 +158,17 @@ static const struct query	history_all = {
 	&probe_record
 };
 
+static const struct query	totals = {
+	"SELECT route, outcome, deferrals, CASE"
+	" WHEN arrived_ms = 0 OR first_attempt_ms = 0 THEN NULL"
+	" WHEN arrived_boot <> 0 AND arrived_boot = first_attempt_boot"
+	" THEN arrived_boot_ms - first_attempt_boot_ms"
+	" ELSE arrived_ms - first_attempt_ms END"
+	" FROM probe WHERE ended = 1 AND finished_ms >= ?1"
+	" ORDER BY finished_ms DESC LIMIT ?2",
+	NULL
+};
+
 int
 store_probe_put(struct store *s, const struct probe *p)
 {
@@ -238,6 +249,26 @@ store_probe_history(struct store *s, const char *route, int64_t since_ms,
 	cursor_int(&c, since_ms);
 	cursor_int(&c, limit);
 	return (each_probe(&c, call, arg));
+}
+
+int
+store_probe_totals(struct store *s, int64_t since_ms, unsigned limit,
+    void (*call)(void *arg, const char *route, enum probe_end,
+    unsigned deferrals, int64_t total_ms), void *arg)
+{
+	struct cursor	c;
+	int		rc;
+
+	cursor_open(&c, s, &totals);
+	cursor_int(&c, since_ms);
+	cursor_int(&c, limit);
+	while ((rc = cursor_next(&c)) == 1)
+		call(arg, cursor_string(&c, 0),
+		    probe_end_of(cursor_string(&c, 1)),
+		    (unsigned)cursor_number(&c, 2),
+		    cursor_string(&c, 3)[0] == '\0' ? STAMP_NO_SPAN :
+		    cursor_number(&c, 3));
+	return (rc);
 }
 
 /* attempts */

@@ -420,6 +420,24 @@ store_probe_history(struct store *s, const char *route, int64_t since_ms,
 }
 
 int
+store_probe_totals(struct store *s, int64_t since_ms, unsigned limit,
+    void (*call)(void *arg, const char *route, enum probe_end,
+    unsigned deferrals, int64_t total_ms), void *arg)
+{
+	struct thing	*t;
+
+	TAILQ_FOREACH_REVERSE(t, &s->ended, things, in_ended) {
+		const struct probe	*p = t->value;
+
+		if (limit-- == 0 || p->finished_ms < since_ms)
+			break;
+		call(arg, p->route, p->end, p->deferrals,
+		    stamp_span_ms(&p->first_attempt, &p->arrived, NULL));
+	}
+	return (0);
+}
+
+int
 store_attempt_put(struct store *s, const struct probe *p,
     const struct outcome *o)
 {
@@ -703,6 +721,33 @@ store_notice_get(struct store *s, int64_t id, struct notice *n)
 	if (t != NULL)
 		*n = *(const struct notice *)t->value;
 	return (t != NULL);
+}
+
+static bool
+has_delivery(const struct store *s, int64_t notice)
+{
+	struct thing	*t;
+
+	TAILQ_FOREACH(t, &s->order[DELIVERY], in_order)
+		if (((const struct delivery *)t->value)->notice == notice)
+			return (true);
+	return (false);
+}
+
+int
+store_notice_kept(struct store *s, const char *alerts, int64_t since_ms,
+    void (*call)(void *arg, const struct notice *), void *arg)
+{
+	struct thing	*t;
+
+	TAILQ_FOREACH(t, &s->order[NOTICE], in_order) {
+		const struct notice	*n = t->value;
+
+		if (n->owed_ms >= since_ms && strcmp(n->alerts, alerts) == 0 &&
+		    !has_delivery(s, n->id))
+			call(arg, n);
+	}
+	return (0);
 }
 
 int

@@ -17,13 +17,19 @@ struct event {
 	char	 event[32], probe[TOKEN_SIZE], text[2048];
 };
 
-enum { EPISODES, EVENTS, NOTICES, DELIVERIES, PROBES, ROWS, LISTS };
+struct fact {
+	char	 kind[16], name[80], text[64];
+	int64_t	 value;
+};
+
+enum { EPISODES, EVENTS, NOTICES, DELIVERIES, PROBES, ROWS, FACTS, LISTS };
 
 static const size_t sizes[LISTS] = {
 	[EPISODES] = sizeof(struct episode), [EVENTS] = sizeof(struct event),
 	[NOTICES] = sizeof(struct notice),
 	[DELIVERIES] = sizeof(struct delivery),
 	[PROBES] = sizeof(struct probe), [ROWS] = sizeof(struct episode),
+	[FACTS] = sizeof(struct fact),
 };
 
 struct store {
@@ -208,6 +214,49 @@ store_probe_get(struct store *s, const char *token, struct probe *p)
 		}
 	}
 	return (0);
+}
+
+static struct fact *
+fact(const struct store *s, const char *kind, const char *name)
+{
+	for (size_t i = 0; i < s->now[FACTS].count; i++) {
+		struct fact	*f = at(s, FACTS, i);
+
+		if (strcmp(f->kind, kind) == 0 && strcmp(f->name, name) == 0)
+			return (f);
+	}
+	return (NULL);
+}
+
+int
+store_fact_put(struct store *s, const char *kind, const char *name,
+    int64_t value, const char *text)
+{
+	struct fact	f = { .value = value }, *have;
+
+	text_copy(f.kind, sizeof f.kind, kind);
+	text_copy(f.name, sizeof f.name, name);
+	text_copy(f.text, sizeof f.text, text);
+	s->dirty = true;
+	if ((have = fact(s, kind, name)) != NULL)
+		*have = f;
+	else
+		append(s, FACTS, &f);
+	return (s->broken ? -1 : 0);
+}
+
+int
+store_fact_get(struct store *s, const char *kind, const char *name,
+    int64_t *value_r, char *text_r, size_t size)
+{
+	const struct fact	*f = fact(s, kind, name);
+
+	if (f == NULL)
+		return (s->broken ? -1 : 0);
+	*value_r = f->value;
+	if (text_r != NULL)
+		text_copy(text_r, size, f->text);
+	return (1);
 }
 
 int

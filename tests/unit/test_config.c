@@ -812,8 +812,6 @@ what_is_not_built_yet_is_said_so(void **state)
 		{ "mailbox", "\n\tmaildir = \"x\"" },
 		{ "route", "server = \"out\" mailbox = \"in\" from = \"a@b\" "
 		    "to = \"c@d\"\n\techo = \"forward\"" },
-		{ "alerts", "command = \"x\"\n\tdigest = \"08:00\"" },
-		{ "alerts", "command = \"x\"\n\theartbeat = 1h" },
 	};
 	struct config		*c;
 	size_t			 i;

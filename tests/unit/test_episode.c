@@ -417,6 +417,86 @@ no_world_tells_nonsense(void **state)
 	}
 }
 
+/*
+ * Windows: ( begins one and ) ends it.  M miss, A accept, D delivered; what
+ * people hear, F failing, A accepting again, D delivered again.
+ */
+static const struct {
+	const char	*what, *deeds, *told;
+} windows[] = {
+	{ "nothing is held back without one", "MAD", "FAD" },
+	{ "begun and ended inside", "(MAD)", "" },
+	{ "begun inside, lasting", "(M)AD", "FAD" },
+	{ "begun inside, accepting at its end", "(MA)D", "FAD" },
+	{ "recovered inside", "M(AD)", "FAD" },
+	{ "accepting inside, delivered after", "M(A)D", "FAD" },
+	{ "delivered inside, accepting told before", "MA(D)", "FAD" },
+	{ "recovered and failing again", "M(ADM)AD", "FAD" },
+	{ "relapsed while accepting", "MA(M)AD", "FAFAD" },
+	{ "relapsed while accepting, and mended", "MA(MAD)", "FAD" },
+	{ "swings inside", "(MADMADMAD)", "" },
+	{ "two windows", "(M)(AD)", "FAD" },
+	{ "two windows, nothing between", "(MAD)(MAD)", "" },
+	{ "a window in which nothing happens", "M()AD", "FAD" },
+};
+
+static void
+hear(char *told, unsigned owes)
+{
+	static const struct {
+		unsigned	bit;
+		char		letter;
+	} letters[] = {
+		{ EPISODE_OWES_FAILING, 'F' }, { EPISODE_OWES_ACCEPTING, 'A' },
+		{ EPISODE_OWES_DELIVERED, 'D' },
+	};
+
+	for (size_t i = 0; i < NITEMS(letters); i++)
+		if (owes & letters[i].bit)
+			told[strlen(told)] = letters[i].letter;
+}
+
+static enum episode_event
+event_of(char deed)
+{
+	return (deed == 'M' ? EPISODE_EV_MISS : deed == 'A' ?
+	    EPISODE_EV_ACCEPT : deed == 'D' ? EPISODE_EV_DELIVERED :
+	    EPISODE_EV_WINDOW);
+}
+
+static void
+after_a_window_people_know_what_is_so(void **state)
+{
+	const struct episode_limits	lim = { 1, 0, 1, 0 };
+	unsigned			bad = 0;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(windows); i++) {
+		struct episode	e = { .class = CLASS_SYSTEM_FULL };
+		char		told[64] = "";
+		int64_t		now_ms = 1000000;
+		bool		window = false;
+
+		for (const char *d = windows[i].deeds; *d != '\0'; d++) {
+			enum episode_state	believed = episode_believed(&e);
+			unsigned		owes;
+
+			window = *d == '(' || (window && *d != ')');
+			owes = episode_step(&e, event_of(*d), &lim,
+			    now_ms += 1000);
+			hear(told, episode_withhold(&e, believed, owes,
+			    window));
+		}
+		if (strcmp(told, windows[i].told) == 0 && !e.held)
+			continue;
+		print_error("%s: \"%s\" told \"%s\", expected \"%s\"%s\n",
+		    windows[i].what, windows[i].deeds, told, windows[i].told,
+		    e.held ? ", and still holds" : "");
+		bad++;
+	}
+	assert_int_equal(bad, 0);
+}
+
 static void
 names_lead_back(void **state)
 {
@@ -444,6 +524,7 @@ main(void)
 		cmocka_unit_test(the_figures_of_an_episode_are_kept),
 		cmocka_unit_test(other_trouble_on_the_scope_ends_the_run),
 		cmocka_unit_test(no_world_tells_nonsense),
+		cmocka_unit_test(after_a_window_people_know_what_is_so),
 		cmocka_unit_test(names_lead_back),
 	};
 
