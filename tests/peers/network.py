@@ -43,7 +43,11 @@ class Namespace:
     def _apart(self):
         if not self.holder.alive():
             raise Unavailable(self.holder.output().strip())
-        return os.readlink('/proc/%d/ns/net' % self.holder.pid) != os.readlink('/proc/self/ns/net')
+        try:
+            theirs = os.readlink('/proc/%d/ns/net' % self.holder.pid)
+        except OSError:         # it has just ended: the next look says why
+            return False
+        return theirs != os.readlink('/proc/self/ns/net')
 
     def run(self, *argv):
         return _run(*self.prefix, *argv)
