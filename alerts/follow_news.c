@@ -404,11 +404,9 @@ follow_report(struct follow *f, const struct route *r, const struct probe *p,
 	    report->enhanced, report->reply, system);
 	followed_miss(f, fe, r, &s, now_ms);
 	/* Those who were told that mail is late hear why. */
-	if (known != NULL && !fe->e.acked) {
-		fe->e.reminders++;
-		followed_put(f, &fe->e);
-		followed_tell(f, &fe->e, EPISODE_OWES_REMINDER, NULL, "",
-		    now_ms);
+	if (known != NULL) {
+		s.event = EPISODE_EV_REMIND;
+		followed_move(f, fe, &s, now_ms);
 	}
 }
 
