@@ -249,6 +249,9 @@ want(struct engine *e, const struct server *s, const char *domain,
 	}
 	c->server = s;
 	c->wanted = true;
+	if (c->job == 0 && c->item.agenda.due_ms - e->now_ms >
+	    s->connect_every_ms)	/* it is to be looked at more often */
+		agenda_set(&e->agenda, &c->item.agenda, e->now_ms);
 }
 
 /* The domains it is used for, or the hosts found for them. */
