@@ -240,6 +240,7 @@ forget(struct attended *a)
 	mem_free(a->marks);
 	mem_free(a->cleans);
 	mem_free(a->box.name);
+	mem_free(a->box.maildir);
 	mem_free(a->box.host);
 	mem_free(a->box.ca_file);
 	mem_free(a->box.user);

@@ -5,35 +5,8 @@
 #include <strings.h>
 
 #include "mailboxes/date.h"
+#include "mailboxes/folder_name.h"
 #include "monitor/mem.h"
-
-/* Folders by what servers without RFC 6154 call them. */
-static const struct {
-	const char	*name;
-	const char	*role;
-} folder_names[] = {
-	{ "Junk", "\\Junk" },
-	{ "Junk E-mail", "\\Junk" },
-	{ "Junk Email", "\\Junk" },
-	{ "Junk Mail", "\\Junk" },
-	{ "Junk-E-Mail", "\\Junk" },
-	{ "Spam", "\\Junk" },
-	{ "Spamverdacht", "\\Junk" },
-	{ "Unerw&APw-nscht", "\\Junk" },
-	{ "Courrier ind&AOk-sirable", "\\Junk" },
-	{ "Ind&AOk-sirables", "\\Junk" },
-	{ "Correo no deseado", "\\Junk" },
-	{ "Correo electr&APM-nico no deseado", "\\Junk" },
-	{ "Lixo Eletr&APQ-nico", "\\Junk" },
-	{ "Posta indesiderata", "\\Junk" },
-	{ "Ongewenste e-mail", "\\Junk" },
-	{ "Skr&AOQ-ppost", "\\Junk" },
-	{ "Bulk Mail", "\\Junk" },
-	{ "Bulk", "\\Junk" },
-	{ "Trash", "\\Trash" },
-	{ "Deleted Items", "\\Trash" },
-	{ "Deleted Messages", "\\Trash" },
-};
 
 /* FETCH (RFC 3501 7.4.2): only the items that we ever ask for. */
 
@@ -189,21 +162,6 @@ read_flags(struct imap_lex *c, const char **role)
 	return (true);
 }
 
-static const char *
-role_by_name(const char *name, size_t len, char delimiter)
-{
-	size_t	i, from = len;
-
-	while (from > 0 && name[from - 1] != delimiter)
-		from--;
-	for (i = 0; i < NITEMS(folder_names); i++)
-		if (strlen(folder_names[i].name) == len - from &&
-		    strncasecmp(folder_names[i].name, name + from,
-		    len - from) == 0)
-			return (folder_names[i].role);
-	return (NULL);
-}
-
 /* A role from the server's own flags carries \Special, a guessed one not. */
 int
 imap_data_list(struct imap_filter *f, struct imap_lex c)
@@ -221,7 +179,7 @@ imap_data_list(struct imap_filter *f, struct imap_lex c)
 		return (0);
 	special = role != NULL;
 	if (!special)
-		role = role_by_name(name.data, name.len,
+		role = folder_role(name.data, name.len,
 		    delimiter.data != NULL && delimiter.len == 1 ?
 		    delimiter.data[0] : '\0');
 	if (role == NULL)

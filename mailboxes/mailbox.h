@@ -36,6 +36,7 @@ struct mailbox_session;			/* the driver's own */
 /* One mailbox.  Strings are owned and never NULL. */
 struct mailbox_box {
 	char			*name;
+	char			*maildir;	/* instead of a host; or "" */
 	char			*host;
 	uint16_t		 port;
 	enum tls_mode		 tls;

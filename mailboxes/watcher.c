@@ -14,6 +14,7 @@
 
 #include "mailboxes/attend.h"
 #include "mailboxes/imap.h"
+#include "mailboxes/maildir.h"
 #include "monitor/clock.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
@@ -84,6 +85,7 @@ fill_box(struct mailbox_box *b, const struct frame_mailbox *f)
 {
 	*b = (struct mailbox_box){
 		.name = mem_strdup(f->name),
+		.maildir = mem_strdup(f->maildir),
 		.host = mem_strdup(f->host),
 		.port = (uint16_t)f->port,
 		.tls = (enum tls_mode)f->tls,
@@ -137,7 +139,7 @@ on_mailbox(struct watcher *w, const union frame_body *body)
 	a = mem_alloc(sizeof *a);
 	a->watcher = w;
 	a->id = f->id;
-	a->driver = &imap_driver;
+	a->driver = f->maildir[0] != '\0' ? &maildir_driver : &imap_driver;
 	a->host = host_of(w, f->host);
 	a->authserv_id = mem_strdup(f->authserv_id);
 	fill_box(&a->box, f);
@@ -148,7 +150,7 @@ on_mailbox(struct watcher *w, const union frame_body *body)
 	a->watch.burst_ms = f->burst_ms;
 	a->watch.auth_pause_ms = f->auth_pause_ms;
 	a->watch.may_idle = f->idle;
-	a->watch.needs_secret = f->user[0] != '\0';
+	a->watch.needs_secret = f->user[0] != '\0' && f->maildir[0] == '\0';
 	fill_step(a);
 	uv_timer_init(w->loop, &a->timer);
 	a->timer.data = a;

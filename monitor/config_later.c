@@ -18,7 +18,6 @@ static const struct later {
 } later[] = {
 	{ KIND_GLOBAL,	"http",			"" },
 	{ KIND_MAILBOX,	"token_command",	NULL },
-	{ KIND_MAILBOX,	"maildir",		NULL },
 };
 
 /* A route's options are those of defaults, too. */

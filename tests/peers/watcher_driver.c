@@ -168,7 +168,7 @@ static const struct {
 	M(MILLISECONDS, connect_timeout_ms), M(MILLISECONDS, timeout_ms),
 	M(MILLISECONDS, auth_pause_ms), M(LIST, folders), M(TEXT, junk),
 	M(LIST, froms), M(MILLISECONDS, poll_ms), M(FLAG, idle),
-	M(MILLISECONDS, burst_ms), M(NUMBER, expunge), M(TEXT, authserv_id),
+	M(MILLISECONDS, burst_ms), M(NUMBER, expunge), M(TEXT, authserv_id), M(TEXT, maildir),
 #undef M
 };
 

@@ -809,7 +809,6 @@ static void
 what_is_not_built_yet_is_said_so(void **state)
 {
 	static const char	*const settings[][2] = {
-		{ "mailbox", "\n\tmaildir = \"x\"" },
 		{ "route", "server = \"out\" mailbox = \"in\" from = \"a@b\" "
 		    "to = \"c@d\"\n\techo = \"forward\"" },
 	};

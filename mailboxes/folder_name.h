@@ -1,0 +1,14 @@
+#ifndef FOLDER_NAME_H
+#define FOLDER_NAME_H
+
+#include <stddef.h>
+
+/* What folders are for, by what servers and mail readers call them.  Pure. */
+
+/*
+ * "\\Junk" or "\\Trash" (RFC 6154) by the last part of a folder's name, in
+ * modified UTF-7, delimiter between its parts ('\0': none); or NULL.
+ */
+const char	*folder_role(const char *name, size_t len, char delimiter);
+
+#endif
