@@ -809,8 +809,8 @@ static void
 what_is_not_built_yet_is_said_so(void **state)
 {
 	static const char	*const settings[][2] = {
-		{ "route", "server = \"out\" mailbox = \"in\" from = \"a@b\" "
-		    "to = \"c@d\"\n\techo = \"forward\"" },
+		{ "mailbox", "host = \"a\" user = \"u\"\n"
+		    "\ttoken_command = \"x\"" },
 	};
 	struct config		*c;
 	size_t			 i;
