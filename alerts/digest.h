@@ -17,6 +17,6 @@
  */
 int	 digest_write(const struct config *, struct store *,
 	    const struct follow *, const struct alerts *, int64_t since_ms,
-	    int64_t now_ms, char *body, size_t size);
+	    char *body, size_t size);
 
 #endif

@@ -188,7 +188,7 @@ tell_digest(struct regular *r, const struct alerts *a, int64_t now_ms)
 	    r->config->instance, notice_utc(since_ms, from),
 	    notice_utc(now_ms, to));
 	paragraph(n, text);
-	if (digest_write(r->config, r->store, r->follow, a, since_ms, now_ms,
+	if (digest_write(r->config, r->store, r->follow, a, since_ms,
 	    n->body, sizeof n->body) != -1 && owe(r, a, n) != -1)
 		told(r, DIGEST, a, now_ms);
 	mem_free(n);

@@ -14,6 +14,7 @@
 #include "monitor/control_json.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
+#include "monitor/tally.h"
 #include "monitor/text.h"
 
 #define REQUEST_MAX	4096
@@ -288,6 +289,61 @@ list_event(void *arg, int64_t at_ms, const char *event, const char *probe,
 	    "text", control_json_text(text)));
 }
 
+/* Probes counted; of more the newest. */
+#define REPORT_PROBES	250000
+
+static void
+count_probe(void *arg, const char *route, enum probe_end end,
+    unsigned deferrals, int64_t total_ms)
+{
+	tally_add(arg, route, end, deferrals, total_ms);
+}
+
+static void
+list_configured(void *arg, const struct route_view *v)
+{
+	tally_route(arg, v->route->name);
+}
+
+static void
+list_past(void *arg, const struct episode *e)
+{
+	if (e->opened_ms != 0)
+		list_episode(arg, e);
+}
+
+static void
+do_report(struct client *c, const json_t *request)
+{
+	struct control	*k = c->control;
+	struct tally	*t = tally_new();
+	struct listing	 episodes = { .array = json_array() };
+	int64_t		 since_ms = json_integer_value(json_object_get(
+			    request, "since_ms"));
+	json_t		*j = success(), *routes = json_array();
+	const struct tally_line *const	*lines;
+	size_t		 count;
+
+	tally_any(t);
+	engine_routes(k->engine, list_configured, t);
+	(void)store_probe_totals(k->store, since_ms, REPORT_PROBES,
+	    count_probe, t);
+	(void)store_episode_each(k->store, since_ms, list_past, &episodes);
+	lines = tally_lines(t, &count);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(routes, control_json_tally(lines[i]));
+	json_object_set_new(j, "instance", control_json_text(k->instance));
+	json_object_set_new(j, "since", control_json_time(since_ms));
+	json_object_set_new(j, "until",
+	    control_json_time(clock_now().wall_ms));
+	json_object_set_new(j, "partial", json_boolean(tally_probes(t) >=
+	    REPORT_PROBES));
+	json_object_set_new(j, "routes", routes);
+	json_object_set_new(j, "episodes", episodes.array);
+	tally_free(&t);
+	answer(c, j);
+}
+
 static int64_t
 episode_argument(const json_t *request)
 {
@@ -485,6 +541,7 @@ static const struct request {
 	{ "transcript", do_transcript },
 	{ "episodes", do_episodes },
 	{ "why", do_why },
+	{ "report", do_report },
 	{ "probe", do_probe },
 	{ "pause", do_pause },
 	{ "resume", do_resume },

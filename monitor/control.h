@@ -19,6 +19,8 @@
  *	transcript route	the last failed attempt's dialogue
  *	episodes [all]		open ones, or with those of the past
  *	why episode		what moved it
+ *	report since_ms		how the routes did since then (wall), and the
+ *				episodes
  *	probe route [wait]	a probe now, or the kept one retried now;
  *				with wait the answer comes with its result
  *	pause, resume route

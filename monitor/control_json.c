@@ -103,6 +103,24 @@ control_json_episode(const struct episode *e)
 	    "stage", control_json_text(stage_name(e->stage)))));
 }
 
+json_t *
+control_json_tally(const struct tally_line *l)
+{
+	json_t	*j = checked(json_pack("{so si si si so so so}",
+		    "route", control_json_text(l->route),
+		    "arrived", (int)l->arrived,
+		    "failed", (int)l->failed,
+		    "deferrals", (int)l->deferrals,
+		    "p50_ms", span(l->latency.p50_ms),
+		    "p95_ms", span(l->latency.p95_ms),
+		    "max_ms", span(l->latency.max_ms)));
+
+	for (int i = PROBE_END_NONE + 1; i < PROBE_ENDS; i++)
+		json_object_set_new(j, probe_end_name((enum probe_end)i),
+		    json_integer(l->ends[i]));
+	return (j);
+}
+
 static json_t *
 probe_or_null(const struct probe *p)
 {

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "monitor/engine.h"
+#include "monitor/tally.h"
 
 /*
  * What the daemon knows, as JSON.  Times are RFC 3339 or null, spans
@@ -11,6 +12,7 @@
  */
 
 json_t	*control_json_probe(const struct probe *);
+json_t	*control_json_tally(const struct tally_line *);
 json_t	*control_json_episode(const struct episode *);
 json_t	*control_json_route(const struct route_view *);
 json_t	*control_json_check(const struct check_view *);

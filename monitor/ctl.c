@@ -14,7 +14,7 @@
 
 static const struct command {
 	const char	*name;
-	/* One of: with the daemon, without it, not yet. */
+	/* One of: with the daemon, without it. */
 	int		(*ask)(const struct ctl *, int argc, char **argv);
 	int		(*run)(int argc, char **argv);
 	const char	*how;
@@ -34,6 +34,9 @@ static const struct command {
 	    "tells everybody, as a test, and says whom it reached" },
 	{ "windows", ctl_windows, NULL, "",
 	    "the maintenance windows to come" },
+	{ "report", ctl_report, NULL,
+	    "[--since SPAN] [--csv | --json | --html]",
+	    "how the routes did" },
 	{ "ack", ctl_ack, NULL, "EPISODE",
 	    "no more reminders of it" },
 	{ "pause", ctl_pause, NULL, "ROUTE",
@@ -47,7 +50,6 @@ static const struct command {
 	    "what a mail server's reply means" },
 	{ "diagnose", ctl_diagnose, NULL, "SERVER|DOMAIN|ADDRESS",
 	    "connects to every MX and address, and says what it sees" },
-	{ "report", NULL, NULL, "", "" },
 };
 
 static int
@@ -61,9 +63,8 @@ usage(FILE *f, int rc)
 	    "  -V, --version        the version\n"
 	    "commands:\n", f);
 	for (size_t i = 0; i < NITEMS(commands); i++)
-		if (commands[i].what[0] != '\0')
-			fprintf(f, "  %s %s\n        %s\n", commands[i].name,
-			    commands[i].how, commands[i].what);
+		fprintf(f, "  %s %s\n        %s\n", commands[i].name,
+		    commands[i].how, commands[i].what);
 	return (rc);
 }
 
@@ -100,10 +101,7 @@ run(const char *config, const char *socket, int argc, char **argv)
 	}
 	if (c->ask != NULL)
 		return (with_daemon(c, config, socket, argc, argv));
-	if (c->run != NULL)
-		return (c->run(argc, argv));
-	fprintf(stderr, "mailflowctl: %s is not available yet\n", c->name);
-	return (EX_UNAVAILABLE);
+	return (c->run(argc, argv));
 }
 
 /* What was printed must have got there. */

@@ -30,6 +30,7 @@ int	 ctl_check(const struct ctl *, int argc, char **argv);
 int	 ctl_ack(const struct ctl *, int argc, char **argv);
 int	 ctl_pause(const struct ctl *, int argc, char **argv);
 int	 ctl_resume(const struct ctl *, int argc, char **argv);
+int	 ctl_report(const struct ctl *, int argc, char **argv);
 int	 ctl_test_alert(const struct ctl *, int argc, char **argv);
 int	 ctl_windows(const struct ctl *, int argc, char **argv);
 int	 ctl_reload(const struct ctl *, int argc, char **argv);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """mailflowctl against a monitor that runs, as a person and as a plugin use it."""
+import csv
 import json
 import os
 import pwd
@@ -126,6 +127,25 @@ class Ctl(Case):
         self.assertEqual([r['last']['outcome'] for r in status['routes']], ['delivered'])
         self.assertEqual(json.loads(self.ask(0, 'episodes', '--json'))['episodes'], [])
         self.assertIn('probes', json.loads(self.ask(0, 'probes', '--json')))
+
+    def test_report_counts_what_ended_and_can_be_kept(self):
+        m = self.usual()
+        m.route('nobody', 'mail', 'canary', to='nobody@mail.test', every='1h')
+        m.start()
+        self.ask(OK, 'probe', 'there', '--wait')
+        self.ask(CRITICAL, 'probe', 'nobody', '--wait')
+        shown = self.ask(0, 'report')
+        self.assertRegex(shown, r'(?m)^there +1 +0 +0 +0 +\d+ms +\d+ms +\d+ms$')
+        self.assertRegex(shown, r'(?m)^nobody +0 +0 +1 +\d +- +- +-$')
+        self.assertLess(shown.index('nobody'), shown.index('there'), 'the worst comes first')
+        rows = list(csv.DictReader(self.ask(0, 'report', '--csv', '--since', '1h').splitlines()))
+        self.assertEqual([(row['route'], row['delivered'], row['rejected'], row['max_ms'] != '')
+                          for row in rows], [('nobody', '0', '1', False), ('there', '1', '0', True)])
+        page = self.ask(0, 'report', '--html')
+        self.assertTrue(page.startswith('<!DOCTYPE html>') and page.endswith('</html>\n'))
+        self.assertIn('<td>nobody</td>', page)
+        self.assertEqual(json.loads(self.ask(0, 'report', '--json'))['partial'], False)
+        self.ask(64, 'report', 'there')
 
     def test_who_may_not_ask_is_told_so(self):
         m = self.usual()
