@@ -228,7 +228,7 @@ on_failed(uv_timer_t *timer)
 	finish(timer->data);
 }
 
-void
+struct command *
 command_run(uv_loop_t *loop, const char *name, const char *command,
     const char *input, int64_t deadline_ms, command_done done, void *arg)
 {
@@ -251,7 +251,7 @@ command_run(uv_loop_t *loop, const char *name, const char *command,
 		snprintf(c->why, sizeof c->why, "cannot run the command: %s",
 		    uv_strerror(r));
 		(void)uv_timer_start(&c->timer, on_failed, 0, 0);
-		return;
+		return (c);
 	}
 	(void)uv_timer_start(&c->timer, on_timer, (uint64_t)deadline_ms, 0);
 	(void)uv_read_start((uv_stream_t *)&c->out, on_alloc, on_output);
@@ -260,4 +260,14 @@ command_run(uv_loop_t *loop, const char *name, const char *command,
 	if (buf.len == 0 || uv_write(&c->write, (uv_stream_t *)&c->in, &buf, 1,
 	    on_written) != 0)
 		close_handle((uv_handle_t *)&c->in);
+	return (c);
+}
+
+void
+command_kill(struct command *c)
+{
+	give_up(c, "it was ended");
+	/* As on_timer(): nobody waits for a grandchild. */
+	c->out_ended = true;
+	maybe_finish(c);
 }

@@ -79,7 +79,7 @@ json_t *
 control_json_episode(const struct episode *e)
 {
 	return (checked(json_pack(
-	    "{sI so so so so so so so so so si si si so so so so so sI sb so}",
+	    "{sI so so so so so so so so so si si si so so so so so sI sb so sb}",
 	    "episode", (json_int_t)e->id,
 	    "scope", control_json_text(e->scope),
 	    "class", control_json_text(class_name(e->class)),
@@ -100,7 +100,8 @@ control_json_episode(const struct episode *e)
 	    "sentinel", control_json_text(e->sentinel),
 	    "max_delay_ms", (json_int_t)e->max_delay_ms,
 	    "acked", e->acked,
-	    "stage", control_json_text(stage_name(e->stage)))));
+	    "stage", control_json_text(stage_name(e->stage)),
+	    "held", e->held)));
 }
 
 json_t *

@@ -75,6 +75,8 @@ add_remarks(struct table *t, const json_t *e)
 
 	finding_quote(e, "last_reply", said, sizeof said);
 	table_remark(t, said);
+	if (member_flag(e, "held"))
+		table_remark(t, "a maintenance window keeps its notices back");
 	if (member_text(e, "routes")[0] == '\0' && !member_flag(e, "acked"))
 		return;
 	snprintf(routes, sizeof routes, "routes: %s%s",

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/random.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -46,6 +47,7 @@ struct daemon {
 	int64_t			 alarm_boot_ms;	/* what it is set to */
 	uv_timer_t		 stop_timer;
 	uv_signal_t		 signals[SIGNALS];
+	LIST_HEAD(, hook)	 hooks;		/* commands that run */
 	bool			 stopping;
 	bool			 closing;
 	int			 status;
@@ -108,6 +110,8 @@ struct hook {
 	struct daemon	*daemon;	/* borrowed */
 	uint64_t	 handle;
 	char		*name;		/* owned */
+	struct command	*command;	/* borrowed, until it has ended */
+	LIST_ENTRY(hook) next;
 };
 
 static void
@@ -128,6 +132,7 @@ on_hook(void *arg, bool ok, const char *output, const char *why)
 	if (h->daemon->engine != NULL)
 		engine_hooked(h->daemon->engine, h->handle, o, now_ms(h->daemon));
 	mem_free(o);
+	LIST_REMOVE(h, next);
 	mem_free(h->name);
 	mem_free(h);
 }
@@ -142,8 +147,9 @@ do_hook(void *arg, uint64_t handle, const char *name, const char *command,
 	h->daemon = d;
 	h->handle = handle;
 	h->name = mem_strdup(name);
-	command_run(&d->loop, name, command, input, HOOK_DEADLINE_MS, on_hook,
-	    h);
+	LIST_INSERT_HEAD(&d->hooks, h, next);
+	h->command = command_run(&d->loop, name, command, input,
+	    HOOK_DEADLINE_MS, on_hook, h);
 }
 
 static void
@@ -234,6 +240,18 @@ close_own_handles(struct daemon *d)
 		close_any((uv_handle_t *)&d->signals[i], NULL);
 }
 
+/* What they were to tell is due again at the next start. */
+static void
+end_hooks(struct daemon *d)
+{
+	struct hook	*h, *next;
+
+	for (h = LIST_FIRST(&d->hooks); h != NULL; h = next) {
+		next = LIST_NEXT(h, next);
+		command_kill(h->command);
+	}
+}
+
 /* Lets go of everything that lives in the loop; it runs out by itself. */
 static void
 begin_close(struct daemon *d)
@@ -241,6 +259,7 @@ begin_close(struct daemon *d)
 	if (d->closing)
 		return;
 	d->closing = true;
+	end_hooks(d);
 	control_close(&d->control);
 	senders_close(&d->senders);
 	watchers_close(&d->watchers);

@@ -2,6 +2,7 @@
 """Alerts that arrive: by mail, by the section's command, and as a test of both."""
 import json
 import os
+import time
 
 from harness import main
 from scripted import Scripted
@@ -95,6 +96,49 @@ class Alerts(Scripted):
         self.assertEqual(told[0]['episode']['routes'], ['r'])
         self.assertEqual((told[2]['episode']['state'], told[2]['test']), ('quiet', False))
         self.monitor.wait('and by mail', lambda: len(relay.commands('RCPT')) == 3)
+
+    def test_a_command_that_hangs_does_not_keep_the_monitor_from_ending(self):
+        self.smtp('relay')
+        self.smtp('mx', FULL)
+        self.route('r', 'mx', every='1s', retry=['1s'])
+        self.section(to=[], command=self.hook('sleep 25'))
+        self.monitor.start()
+        self.monitor.wait('the command runs', lambda: len(self.told()) == 1)
+        began = time.monotonic()
+        self.assertEqual(self.monitor.stop(), 0)
+        self.assertLess(time.monotonic() - began, 10)
+        self.monitor.restart()
+        self.monitor.wait('it is told again', lambda: len(self.told()) == 2)
+        self.assertEqual(self.told()[0]['id'], self.told()[1]['id'])
+
+    def test_in_a_window_nobody_hears_and_the_tables_say_why(self):
+        relay = self.smtp('relay')
+        mx = self.smtp('mx', FULL)
+        self.route('r', 'mx', every='1s', retry=['1s'])
+        self.section()
+        self.monitor.section('window', 'now', **{'from': '00:00', 'to': '00:00'})
+        self.monitor.start()
+        self.monitor.wait('it fails', lambda: 'keeps its notices back' in self.ask(0, 'episodes'))
+        self.assertIn('held back: a maintenance window', self.ask(0, 'episodes', '--why', '1'))
+        self.assertRegex(self.ask(0, 'windows'), r'(?m)^now +now +')
+        self.assertRegex(self.monitor.check().stdout, r'(?m)^window "now": now, from ')
+        self.assertEqual(relay.sessions, [])
+        del self.monitor.sections['window', 'now']
+        self.monitor.write()
+        self.ask(0, 'reload')
+        self.monitor.wait('it is told after all', lambda: len(relay.commands('RCPT')) == 1)
+        mx.script = {}
+        self.monitor.wait('and its end', lambda: len(relay.commands('RCPT')) == 3)
+
+    def test_signs_of_life_come_as_mail_and_to_the_command(self):
+        relay = self.smtp('relay')
+        self.quiet()
+        self.section(command=self.hook(), heartbeat='2s')
+        self.monitor.start()
+        self.monitor.wait('two signs of life', lambda: len(self.told()) == 2)
+        self.assertEqual({(one['kind'], one['test'], one['episode']) for one in self.told()},
+                         {('heartbeat', False, None)})
+        self.monitor.wait('by mail too', lambda: len(relay.commands('RCPT')) >= 2)
 
 
 if __name__ == '__main__':
