@@ -185,6 +185,7 @@ mailbox_run_new(void)
 	struct mailbox_run	*m = mem_alloc(sizeof *m);
 
 	m->item.kind = ITEM_MAILBOX;
+	m->silence.kind = ITEM_SILENCE;
 	TAILQ_INIT(&m->pending);
 	return (m);
 }
@@ -214,6 +215,7 @@ take_mailboxes(struct engine *e, const struct config *c)
 		if (is_watched(c, c->mailboxes[k])) {
 			list[i]->mailbox = c->mailboxes[k];
 			list[i]->id = e->first_mailbox + i;
+			mailbox_run_await(e, list[i], 0);
 			i++;
 		}
 	mem_free(e->mailboxes);
@@ -469,6 +471,7 @@ drop_mailboxes(struct engine *e, const struct config *c)
 			e->mailboxes[kept++] = m;
 		else {
 			agenda_clear(&e->agenda, &m->item.agenda);
+			agenda_clear(&e->agenda, &m->silence.agenda);
 			mem_free(m);
 		}
 	}
@@ -564,6 +567,7 @@ engine_init(struct engine *e)
 	STAILQ_INIT(&e->orders);
 	for (size_t i = 0; i < JOB_BUCKETS; i++)
 		LIST_INIT(&e->jobs[i]);
+	LIST_INIT(&e->closing);
 }
 
 struct engine *
@@ -603,10 +607,15 @@ fail:
 static void
 free_lists(struct engine *e)
 {
+	struct closing		*c;
 	struct system_run	*s;
 	struct domain_run	*d;
 	struct order		*o;
 
+	while ((c = LIST_FIRST(&e->closing)) != NULL) {
+		LIST_REMOVE(c, next);
+		mem_free(c);
+	}
 	while ((s = e->systems) != NULL) {
 		e->systems = s->next;
 		mem_free(s->name);
@@ -680,6 +689,9 @@ item_due(struct engine *e, struct item *item)
 		break;
 	case ITEM_PROBE:
 		probe_run_due(e, (struct probe_run *)item);
+		break;
+	case ITEM_SILENCE:
+		mailbox_run_silent(e, item);
 		break;
 	case ITEM_MAILBOX:
 		mailbox_run_due(e, (struct mailbox_run *)item);

@@ -37,6 +37,9 @@ struct engine_ops {
 	void	(*expect)(void *arg, const struct frame_expect *);
 	/* Remove this mail.  Called only after the commit. */
 	void	(*clean)(void *arg, const struct frame_clean *);
+	/* The watcher of this mailbox does not speak any more: end it.
+	 * May be NULL. */
+	void	(*silent)(void *arg, uint32_t mailbox);
 	/* 9 random bytes for a token. */
 	void	(*random)(void *arg, unsigned char *, size_t);
 	/* Run this command with input on its standard input; name is for the
@@ -87,6 +90,9 @@ void		 engine_outcome(struct engine *, uint64_t job,
 /* The answer to a JOB_LOOKUP. */
 void		 engine_hosts(struct engine *, const struct frame_hosts *,
 		    int64_t now_ms);
+/* The connection of a job that had its outcome is closed (or its sender is
+ * gone): the system has room for another session. */
+void		 engine_over(struct engine *, uint64_t job, int64_t now_ms);
 /* The sender died, was killed at its deadline, or could not be given the
  * job: why is a sentence, at the moment it was learnt. */
 void		 engine_job_lost(struct engine *, uint64_t job,

@@ -10,7 +10,8 @@
 /* What engine*.c share; nobody else includes this. */
 
 /* What an agenda item sits in. */
-enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX, ITEM_CHECK, ITEM_MAILBOX };
+enum item_kind { ITEM_ROUTE, ITEM_PROBE, ITEM_MX, ITEM_CHECK, ITEM_MAILBOX,
+	ITEM_SILENCE };
 
 struct item {
 	struct agenda_item	agenda;		/* first */
@@ -66,11 +67,15 @@ struct route_run {
 
 struct mailbox_run {
 	struct item		 item;		/* first; the next clean-up */
+	struct item		 silence;	/* when its watcher should have
+						 * spoken */
+	bool			 doubted;	/* it was due once */
 	uint32_t		 id;
 	const struct mailbox	*mailbox;	/* borrowed: config */
 	bool			 known;
 	bool			 good;
 	int64_t			 since_ms;
+	int64_t			 heard_ms;	/* steady, of the last good look */
 	int64_t			 last_look_ms;
 	int64_t			 retry_ms;
 	int64_t			 paused_ms;	/* no login until then; 0: none */
@@ -142,6 +147,13 @@ struct order {
 
 STAILQ_HEAD(order_list, order);
 
+/* A session that has had its outcome and is being closed. */
+struct closing {
+	uint64_t		 job;
+	struct system_run	*system;	/* borrowed */
+	LIST_ENTRY(closing)	 next;
+};
+
 #define JOB_BUCKETS	64
 
 struct engine {
@@ -171,7 +183,8 @@ struct engine {
 	size_t			  done_count;
 	char			  moved[16][TOKEN_SIZE];	/* lately, or "" */
 	size_t			  moved_next;
-	unsigned		  in_flight;	/* probe jobs */
+	LIST_HEAD(, closing)	  closing;
+	unsigned		  in_flight;	/* probe sessions */
 	unsigned		  hooks_in_flight;	/* alerts by command */
 	LIST_HEAD(, alert_run)	  alerts;	/* owned; alert mails under way */
 	uint64_t		  next_job;
@@ -222,6 +235,7 @@ void	 probe_run_arrived(struct engine *, struct probe_run *,
 	    const struct frame_arrival *);
 void	 probe_take_arrival(struct probe *, const struct frame_arrival *,
 	    int64_t poll_ms);
+void	 probe_run_not_found(struct engine *, struct probe_run *);
 void	 probe_run_watch_age(struct engine *, struct probe_run *);
 void	 probe_run_free(struct engine *, struct probe_run *);
 /* asked: by a person.  episode: to confirm its recovery; 0: no. */
@@ -286,6 +300,9 @@ bool	 engine_hook_run(void *engine, uint64_t handle, const char *alerts,
 void	 engine_hook_free(struct hook_order *);
 
 /* engine_mailbox.c: looks, arrivals, marks. */
+void	 mailbox_run_silent(struct engine *, struct item *);
+void	 mailbox_run_await(struct engine *, struct mailbox_run *,
+	    int64_t retry_ms);
 struct mailbox_run *mailbox_run_find(struct engine *, uint32_t id);
 struct mailbox_run *mailbox_run_named(struct engine *, const char *name);
 int64_t	 mailbox_run_looked_ms(const struct engine *,

@@ -7,6 +7,9 @@
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
+#define SILENCE_SLACK_MS	30000
+#define SILENCE_GRACE_MS	15000
+
 /*
  * What watchers tell: mails that carry our tokens, and whether they can look
  * at all.
@@ -29,11 +32,30 @@ mailbox_run_named(struct engine *e, const char *name)
 	return (NULL);
 }
 
-/* For how long the mailbox has been looked at, in all. */
+/*
+ * For how long the mailbox has been looked at, in all: up to the last look
+ * that was completed.  What has not been looked for since is not missing.
+ */
 int64_t
 mailbox_run_looked_ms(const struct engine *e, const struct mailbox_run *m)
 {
-	return (m->looked_ms + (m->good ? e->now_ms - m->since_ms : 0));
+	(void)e;
+	return (m->looked_ms + (m->good ? m->heard_ms - m->since_ms : 0));
+}
+
+/*
+ * A watcher speaks at least once a poll.  One that has hung or was stopped
+ * does not: then its mailboxes are blind, and it is ended.
+ */
+void
+mailbox_run_await(struct engine *e, struct mailbox_run *m, int64_t retry_ms)
+{
+	const struct mailbox	*b = m->mailbox;
+
+	m->doubted = false;
+	agenda_set(&e->agenda, &m->silence.agenda, e->now_ms + retry_ms +
+	    2 * b->poll_ms + b->connect_timeout_ms + b->timeout_ms +
+	    SILENCE_SLACK_MS);
 }
 
 /* Can it be looked at?  A change sets the clocks of what is awaited there. */
@@ -47,6 +69,7 @@ set_state(struct engine *e, struct mailbox_run *m, bool good,
 	if (edge) {
 		m->looked_ms = mailbox_run_looked_ms(e, m);
 		m->since_ms = e->now_ms;
+		m->heard_ms = e->now_ms;
 		m->good = good;
 		m->known = true;
 		if (good)
@@ -59,10 +82,34 @@ set_state(struct engine *e, struct mailbox_run *m, bool good,
 	if (edge || !good)
 		follow_mailbox(e->follow, m->mailbox, !good, class, reason,
 		    e->now_ms);
-	if (!edge)
-		return;
+	/* Only a look that found nothing says that something is missing. */
 	TAILQ_FOREACH(pr, &m->pending, in_pending)
-		probe_run_watch_age(e, pr);
+		if (edge)
+			probe_run_watch_age(e, pr);
+		else if (good)
+			probe_run_not_found(e, pr);
+}
+
+void
+mailbox_run_silent(struct engine *e, struct item *item)
+{
+	struct mailbox_run	*m = (struct mailbox_run *)((char *)item -
+				    offsetof(struct mailbox_run, silence));
+
+	/* After a sleep of the whole machine it has its word to say yet. */
+	if (!m->doubted) {
+		m->doubted = true;
+		agenda_set(&e->agenda, &item->agenda,
+		    e->now_ms + SILENCE_GRACE_MS);
+		return;
+	}
+	log_warn("mailbox=%s its watcher has not spoken since it should have",
+	    m->mailbox->name);
+	mailbox_run_await(e, m, 0);
+	set_state(e, m, false, CLASS_BLIND,
+	    "the watcher process does not answer");
+	if (e->ops->silent != NULL)
+		e->ops->silent(e->arg, m->id);
 }
 
 /*
@@ -143,7 +190,9 @@ engine_look(struct engine *e, const struct frame_look *f, int64_t now_ms)
 	m->ignored += f->ignored;
 	if (f->state == LOOK_GOOD) {
 		m->last_look_ms = f->at.wall_ms;
+		m->heard_ms = now_ms;
 		m->retry_ms = 0;
+		mailbox_run_await(e, m, 0);
 		end_pause(e, m);
 		if (f->warning[0] != '\0' &&
 		    strcmp(f->warning, m->reason) != 0)
@@ -151,6 +200,7 @@ engine_look(struct engine *e, const struct frame_look *f, int64_t now_ms)
 		set_state(e, m, true, CLASS_NONE, f->warning);
 	} else {
 		m->retry_ms = now_ms + f->retry_ms;
+		mailbox_run_await(e, m, f->retry_ms);
 		pause_logins(e, m, f);
 		set_state(e, m, false, (enum outcome_class)f->class, f->reason);
 	}

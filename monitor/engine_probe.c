@@ -305,7 +305,9 @@ dispatch(struct engine *e, struct system_run *s)
 		leave_queue(pr);
 		if (pr->route->paused && !pr->asked)
 			continue;	/* engine_pause() brings it back */
-		until_ms = engine_login_paused_ms(e, pr->route->route->server);
+		/* A person who asks may have mended the password. */
+		until_ms = pr->asked ? 0 :
+		    engine_login_paused_ms(e, pr->route->route->server);
 		pr->login_paused = until_ms != 0;
 		if (until_ms != 0) {
 			pr->p.next_try_ms = until_ms;
@@ -462,13 +464,31 @@ route_run_start(struct engine *e, struct route_run *r, bool asked,
 
 /* Looking for it. */
 
+/* How much longer it may be looked for before its age matters. */
+static int64_t
+time_left_ms(const struct engine *e, const struct probe_run *pr)
+{
+	const struct route	*r = pr->route->route;
+
+	return ((pr->p.late_told ? r->lost_after_ms : r->late_after_ms) -
+	    pr->p.looked_ms - mailbox_run_looked_ms(e, pr->mailbox) +
+	    pr->looked_base_ms);
+}
+
+/* A look was completed that did not find it. */
+void
+probe_run_not_found(struct engine *e, struct probe_run *pr)
+{
+	if (time_left_ms(e, pr) <= 0)
+		agenda_set(&e->agenda, &pr->item.agenda, e->now_ms);
+}
+
 /* When its age, counting only looked-at time, may next matter. */
 void
 probe_run_watch_age(struct engine *e, struct probe_run *pr)
 {
 	struct mailbox_run	*m = pr->mailbox;
-	const struct route	*r = pr->route->route;
-	int64_t			 age_ms, next_ms;
+	int64_t			 next_ms;
 
 	if (!is_out(&pr->p))
 		return;
@@ -477,10 +497,7 @@ probe_run_watch_age(struct engine *e, struct probe_run *pr)
 		    e->now_ms + PENDING_PAUSE_MS);
 		return;
 	}
-	age_ms = pr->p.looked_ms + mailbox_run_looked_ms(e, m) -
-	    pr->looked_base_ms;
-	next_ms = (pr->p.late_told ? r->lost_after_ms : r->late_after_ms) -
-	    age_ms;
+	next_ms = time_left_ms(e, pr);
 	if (next_ms > PENDING_PAUSE_MS)	/* what was looked at is saved then */
 		next_ms = PENDING_PAUSE_MS;
 	agenda_set(&e->agenda, &pr->item.agenda,
@@ -780,11 +797,13 @@ static void
 end_job(struct engine *e, struct probe_run *pr, const struct outcome *o)
 {
 	struct system_run	*s = pr->system;
+	struct closing		*c = mem_alloc(sizeof *c);
 
+	c->job = pr->job;
+	c->system = s;
+	LIST_INSERT_HEAD(&e->closing, c, next);
 	LIST_REMOVE(pr, in_job);
 	pr->job = 0;
-	s->in_flight--;
-	e->in_flight--;
 	s->unreachable = !o->blind && o->verdict == VERDICT_TEMPORARY &&
 	    o->code == 0 && o->stage <= STAGE_GREETING;
 }
@@ -893,6 +912,27 @@ engine_outcome(struct engine *e, uint64_t job, const struct outcome *o,
 }
 
 void
+engine_over(struct engine *e, uint64_t job, int64_t now_ms)
+{
+	struct closing		*c;
+	struct system_run	*s;
+
+	e->now_ms = now_ms;
+	LIST_FOREACH(c, &e->closing, next)
+		if (c->job == job)
+			break;
+	if (c == NULL)
+		return;
+	s = c->system;
+	LIST_REMOVE(c, next);
+	mem_free(c);
+	s->in_flight--;
+	e->in_flight--;
+	dispatch(e, s);
+	engine_dispatch_starved(e);
+}
+
+void
 engine_job_lost(struct engine *e, uint64_t job, const char *why,
     const struct stamp *at, int64_t now_ms)
 {
@@ -919,5 +959,6 @@ engine_job_lost(struct engine *e, uint64_t job, const char *why,
 	}
 	text_copy(o->reply, sizeof o->reply, why);
 	engine_outcome(e, job, o, now_ms);
+	engine_over(e, job, now_ms);
 	mem_free(o);
 }

@@ -75,6 +75,10 @@ static const struct field ask[] = {
 	U64(frame_ask, job),
 };
 
+static const struct field over[] = {
+	U64(frame_over, job),
+};
+
 static const struct field go[] = {
 	U64(frame_go, job),
 	BOOL(frame_go, allowed),
@@ -267,6 +271,7 @@ static const struct type {
 	[FRAME_ARRIVAL]		= { "arrival", arrival, NITEMS(arrival) },
 	[FRAME_LOOK]		= { "look", look, NITEMS(look) },
 	[FRAME_CLEANED]		= { "cleaned", cleaned, NITEMS(cleaned) },
+	[FRAME_OVER]		= { "over", over, NITEMS(over) },
 	[FRAME_HOSTS]		= { "hosts", hosts, NITEMS(hosts) },
 	[FRAME_REPORT]		= { "report", report, NITEMS(report) },
 };

@@ -49,6 +49,7 @@ enum frame_type {
 	FRAME_LOOK,		/* watcher: looked, or could not */
 	FRAME_CLEANED,		/* watcher: what became of a CLEAN */
 	FRAME_HOSTS,		/* sender: the answer to JOB_LOOKUP */
+	FRAME_OVER,		/* sender: that job's connection is closed */
 	FRAME_REPORT,		/* watcher: what a bounce says of a probe */
 	FRAME_TYPES
 };
@@ -100,6 +101,10 @@ struct frame_ask {
 struct frame_go {
 	uint64_t	 job;
 	bool		 allowed;
+};
+
+struct frame_over {
+	uint64_t	 job;
 };
 
 struct frame_outcome {
@@ -293,6 +298,7 @@ union frame_body {
 	struct frame_ask	 ask;
 	struct frame_go		 go;
 	struct frame_outcome	 outcome;
+	struct frame_over	 over;
 	struct frame_key	 key;
 	struct frame_mailbox	 mailbox;
 	struct frame_mark	 mark;

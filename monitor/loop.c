@@ -98,6 +98,16 @@ do_clean(void *arg, const struct frame_clean *f)
 }
 
 static void
+do_silent(void *arg, uint32_t mailbox)
+{
+	struct daemon	*d = arg;
+
+	if (d->watchers != NULL)
+		watchers_kill(d->watchers, mailbox,
+		    "the watcher does not answer");
+}
+
+static void
 do_random(void *arg, unsigned char *bytes, size_t size)
 {
 	(void)arg;
@@ -166,6 +176,7 @@ static const struct engine_ops	engine_ops = {
 	.expect = do_expect,
 	.clean = do_clean,
 	.random = do_random,
+	.silent = do_silent,
 	.hook = do_hook,
 	.news = do_news,
 };
@@ -205,8 +216,16 @@ on_lost(void *arg, uint64_t job, const char *why)
 	engine_job_lost(d->engine, job, why, &at, now_ms(d));
 }
 
+static void
+on_over(void *arg, uint64_t job)
+{
+	struct daemon	*d = arg;
+
+	engine_over(d->engine, job, now_ms(d));
+}
+
 static const struct senders_events	senders_events = {
-	on_ask, on_outcome, on_hosts, on_lost
+	on_ask, on_outcome, on_hosts, on_over, on_lost
 };
 
 /* For watchers and control. */
@@ -441,14 +460,37 @@ stop(struct daemon *d, int signum)
 	(void)uv_timer_start(&d->stop_timer, on_stop_timer, STOP_WAIT_MS, 0);
 }
 
+static int
+open_control(struct daemon *d, char *why, size_t size)
+{
+	d->control = control_open(&d->loop, d->config->control, d->engine,
+	    d->store, d->config->instance, &control_events, d, why, size);
+	return (d->control != NULL ? 0 : -1);
+}
+
+/* Somebody may have removed the socket; it is put back. */
+static void
+keep_control(struct daemon *d)
+{
+	char	why[512] = "";
+
+	if (d->closing || access(d->config->control, F_OK) == 0)
+		return;
+	log_warn("control: %s is gone and is made anew", d->config->control);
+	control_close(&d->control);
+	if (open_control(d, why, sizeof why) != 0)
+		log_error("control: %s", why);
+}
+
 static void
 on_signal(uv_signal_t *handle, int signum)
 {
 	struct daemon	*d = handle->data;
 
-	if (signum == SIGHUP)
+	if (signum == SIGHUP) {
 		mem_free(reload(d));
-	else
+		keep_control(d);
+	} else
 		stop(d, signum);
 }
 
@@ -484,12 +526,27 @@ fail(const char *what, const char *why)
 	return (-1);
 }
 
+static bool
+can_work(struct daemon *d, const char *program)
+{
+	char	path[1024];
+
+	snprintf(path, sizeof path, "%s/%s", d->worker_directory, program);
+	if (access(path, X_OK) == 0)
+		return (true);
+	log_error("%s: %s (MAILFLOWD_WORKERS names another folder)", path,
+	    strerror(errno));
+	return (false);
+}
+
 static int
 open_all(struct daemon *d)
 {
 	struct config	*c = d->config;
 	char		 why[512] = "";
 
+	if (!can_work(d, "mailflow-sender") || !can_work(d, "mailflow-watcher"))
+		return (-1);
 	d->store = store_open(c->state_directory, why, sizeof why);
 	if (d->store == NULL)
 		return (fail("store", why));
@@ -500,9 +557,7 @@ open_all(struct daemon *d)
 	    now_ms(d));
 	if (d->engine == NULL)
 		return (fail("store", store_error(d->store)));
-	d->control = control_open(&d->loop, c->control, d->engine, d->store,
-	    c->instance, &control_events, d, why, sizeof why);
-	if (d->control == NULL)
+	if (open_control(d, why, sizeof why) != 0)
 		return (fail("control", why));
 	d->senders = senders_open(&d->loop, d->worker_directory, c->senders,
 	    &senders_events, d);

@@ -44,13 +44,15 @@ static bool
 make_session(struct frame_job *job)
 {
 	struct frame_outcome	*told = mem_alloc(sizeof *told);
+	struct frame_over	 over = { .job = job->job };
 	struct smtp_session	*session;
 	bool			 good;
 
 	told->job = job->job;
 	session = smtp_send(job, ask, job, &told->outcome);
 	worker_child_send(FRAME_OUTCOME, told);
-	good = smtp_close(&session);
+	good = smtp_close(&session);	/* QUIT, which nobody waits for */
+	worker_child_send(FRAME_OVER, &over);
 	mem_free(told);
 	mem_wipe(job->secret, sizeof job->secret);
 	return (good);

@@ -28,7 +28,8 @@ TAILQ_HEAD(job_list, job);
 struct sender {
 	struct senders		*pool;		/* borrowed; NULL: orphaned */
 	struct worker		*worker;
-	struct job		*job;		/* owned; NULL: idle */
+	struct job		*job;		/* owned; NULL: idle, or closing */
+	uint64_t		 closing;	/* a job that had its outcome */
 	uv_timer_t		 timer;		/* deadline, or idleness */
 	uint64_t		 born_ms;	/* loop time */
 	bool			 spoke;		/* said hello */
@@ -81,7 +82,7 @@ on_deadline(uv_timer_t *timer)
 {
 	struct sender	*s = timer->data;
 
-	if (s->job != NULL)
+	if (s->job != NULL || s->closing != 0)
 		worker_kill(s->worker,
 		    "the sender did not end by its deadline and was killed");
 	else
@@ -92,7 +93,17 @@ static void
 set_idle(struct sender *s)
 {
 	s->job = NULL;
+	s->closing = 0;
 	(void)uv_timer_start(&s->timer, on_deadline, IDLE_MS, 0);
+}
+
+/* The outcome is told, QUIT is being said: no new job yet. */
+static void
+set_closing(struct sender *s, uint64_t job)
+{
+	s->job = NULL;
+	s->closing = job;
+	(void)uv_timer_start(&s->timer, on_deadline, GRACE_MS, 0);
 }
 
 static void
@@ -125,9 +136,13 @@ on_frame(void *arg, struct worker *w, enum frame_type type,
 	} else if (type == FRAME_OUTCOME && j != NULL &&
 	    body->outcome.job == j->frame.job) {
 		job_free(j);
-		set_idle(s);
+		set_closing(s, body->outcome.job);
 		p->events->outcome(p->arg, body->outcome.job,
 		    &body->outcome.outcome);
+	} else if (type == FRAME_OVER && s->closing != 0 &&
+	    body->over.job == s->closing) {
+		set_idle(s);
+		p->events->over(p->arg, body->over.job);
 		serve(p);
 	} else if (type == FRAME_HOSTS && j != NULL &&
 	    body->hosts.job == j->frame.job) {
@@ -180,6 +195,8 @@ on_gone(void *arg, struct worker *w, const char *why)
 		    worker_pid(w), why);
 	if (!retired && !s->spoke && uv_now(p->loop) - s->born_ms < YOUNG_MS)
 		pause_starts(p);
+	if (s->closing != 0)
+		p->events->over(p->arg, s->closing);
 	if (j != NULL)
 		lose(p, j, why);
 	serve(p);
@@ -217,7 +234,7 @@ idle_one(struct senders *p, const struct job *j)
 	struct sender	*s;
 
 	LIST_FOREACH(s, &p->senders, next)
-		if (s->job == NULL && s->worker != NULL)
+		if (s->job == NULL && s->closing == 0)
 			return (s);
 	if (j->frame.kind == JOB_ALERT)
 		most++;			/* probes never keep an alert waiting */

@@ -21,6 +21,8 @@ struct senders_events {
 	void	(*ask)(void *arg, uint64_t job);
 	void	(*outcome)(void *arg, uint64_t job, const struct outcome *);
 	void	(*hosts)(void *arg, const struct frame_hosts *);
+	/* After outcome: its connection is closed. */
+	void	(*over)(void *arg, uint64_t job);
 	void	(*lost)(void *arg, uint64_t job, const char *why);
 };
 

@@ -557,6 +557,15 @@ watchers_clean(struct watchers *w, const struct frame_clean *f)
 	tell(w, f->id, FRAME_CLEAN, f);
 }
 
+void
+watchers_kill(struct watchers *w, uint32_t id, const char *why)
+{
+	struct slice	*s = slice_of(w, id);
+
+	if (s != NULL && s->worker != NULL)
+		worker_kill(s->worker, why);
+}
+
 unsigned
 watchers_count(const struct watchers *w)
 {

@@ -31,6 +31,8 @@ void		 watchers_close(struct watchers **);
 
 void		 watchers_expect(struct watchers *, const struct frame_expect *);
 void		 watchers_clean(struct watchers *, const struct frame_clean *);
+/* Ends the watcher of this mailbox; it is started again. */
+void		 watchers_kill(struct watchers *, uint32_t id, const char *why);
 unsigned	 watchers_count(const struct watchers *);
 
 #endif

@@ -73,6 +73,10 @@ static void
 become_harmless(size_t memory_bytes, unsigned files)
 {
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* A terminal's ^C and a service manager's stop go to every process;
+	 * the monitor alone answers them, and closes our socket. */
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_NOFILE, files);

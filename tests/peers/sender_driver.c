@@ -254,6 +254,8 @@ drive(const struct plan *p, int fd, union frame_body *body)
 			print_outcome(p, &body->outcome.outcome,
 			    clock_boot_ms() - began);
 			return (true);
+		case FRAME_OVER:		/* of the job before */
+			break;
 		default:
 			return (false);
 		}

@@ -372,6 +372,7 @@ static void
 answer(struct world *w, struct event *e, struct outcome *o)
 {
 	engine_outcome(w->engine, e->job.id, o, world_told_ms(w));
+	engine_over(w->engine, e->job.id, world_told_ms(w));
 	mem_free(o);
 	world_event_free(e);
 }
