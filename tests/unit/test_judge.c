@@ -409,6 +409,58 @@ only_the_silence_of_all_is_our_own(void **state)
 	assert_int_equal(reach_none(&r, 7000), REACH_HOSTS);
 }
 
+static const struct {
+	struct server		*server;
+	enum outcome_class	 class;
+	const char		*system, *host;	/* named by it; spoken to */
+	enum outcome_class	 judged;
+	const char		*scope;
+} reports[] = {
+	{ &plain, CLASS_SYSTEM_FULL, "next.example", "mx.example",
+	    CLASS_SYSTEM_FULL, "system next.example" },
+	{ &plain, CLASS_OTHER, "next.example", "mx.example",
+	    CLASS_UNDELIVERED, "system next.example" },
+	{ &plain, CLASS_POLICY, "Next.Example.", "mx.example", CLASS_POLICY,
+	    "system next.example" },
+	{ &plain, CLASS_MAILBOX_FULL, "next.example", "mx.example",
+	    CLASS_MAILBOX_FULL, PERSON },
+	{ &plain, CLASS_NO_SUCH_USER, "", "mx.example", CLASS_NO_SUCH_USER,
+	    PERSON },
+	/* Our server reports of itself, under the name we gave it. */
+	{ &named, CLASS_SYSTEM_FULL, "mx.example", "mx.example",
+	    CLASS_SYSTEM_FULL, "system gateway" },
+	{ &found, CLASS_CONGESTION, "mx2.far.example", "mx2.far.example",
+	    CLASS_CONGESTION, "system mx2.far.example" },
+	/* Nobody is named. */
+	{ &plain, CLASS_SYSTEM_FULL, "", "mx.example", CLASS_SYSTEM_FULL,
+	    ROUTE },
+};
+
+static void
+a_report_is_the_trouble_of_the_system_it_names(void **state)
+{
+	struct episode_limits	lim;
+	struct episode		e = { .class = CLASS_SYSTEM_FULL,
+				    .origin = EPISODE_BY_BOUNCE };
+	struct route		r = route;
+	struct judgement	j;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(reports); i++) {
+		r.server = reports[i].server;
+		judge_report(&r, reports[i].class, reports[i].system,
+		    reports[i].host, &j);
+		assert_int_equal(j.event, EPISODE_EV_MISS);
+		assert_int_equal(j.origin, EPISODE_BY_BOUNCE);
+		assert_int_equal(j.class, reports[i].judged);
+		assert_string_equal(j.scope, reports[i].scope);
+	}
+	/* One is enough, whatever it takes in sessions of our own. */
+	judge_limits(&alerts, &e, &lim);
+	assert_int_equal(lim.misses_to_fail, 1);
+	assert_int_equal(lim.fail_for_ms, 0);
+}
+
 int
 main(void)
 {
@@ -427,6 +479,7 @@ main(void)
 		cmocka_unit_test(
 		    an_answer_of_any_kind_shows_that_a_host_is_there),
 		cmocka_unit_test(only_the_silence_of_all_is_our_own),
+		cmocka_unit_test(a_report_is_the_trouble_of_the_system_it_names),
 		cmocka_unit_test(lists_of_names_are_exact_and_bounded),
 	};
 
