@@ -7,6 +7,7 @@
 #include "monitor/ctl.h"
 #include "monitor/ctl_client.h"
 #include "monitor/mem.h"
+#include "monitor/text.h"
 
 /* The daemon answers at once, unless its disk holds it up. */
 #define ANSWER_MS	15000
@@ -21,6 +22,20 @@ ctl_request(const char *command)
 	return (j);
 }
 
+/* A configuration has as many lines of complaint as mistakes. */
+static void
+complain(const char *why)
+{
+	char	line[1024];
+	size_t	n;
+
+	for (; *why != '\0'; why += n + (why[n] == '\n')) {
+		n = strcspn(why, "\n");
+		text_clean(line, sizeof line, why, n);
+		fprintf(stderr, "mailflowctl: %s\n", line);
+	}
+}
+
 json_t *
 ctl_ask(const struct ctl *ctl, json_t *request, int *rc_r)
 {
@@ -31,7 +46,7 @@ ctl_ask(const struct ctl *ctl, json_t *request, int *rc_r)
 	json_decref(request);
 	object = json_incref(a.object);
 	if (object == NULL)
-		fprintf(stderr, "mailflowctl: %s\n", a.why);
+		complain(a.why);
 	*rc_r = a.result == CLIENT_ANSWER ? 0 :
 	    a.result == CLIENT_REFUSED ? CTL_REFUSED : EX_UNAVAILABLE;
 	client_answer_free(&a);

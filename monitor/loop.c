@@ -296,18 +296,24 @@ store_failed(struct daemon *d)
 
 /* Reads the configuration anew, as a whole or not at all. */
 
-static void
-keep_first_line(void *arg, const char *line)
-{
-	char	**wrong = arg;
+#define TOLD_MAX	8192		/* of what is wrong, to who asked */
 
-	if (strstr(line, ": warning: ") != NULL)
+static void
+keep_lines(void *arg, const char *line)
+{
+	char	**wrong = arg, *more;
+
+	if (strstr(line, ": warning: ") != NULL) {
 		log_warn("%s", line);
-	else {
-		log_error("%s", line);
-		if (*wrong == NULL)
-			*wrong = mem_strdup(line);
+		return;
 	}
+	log_error("%s", line);
+	if (*wrong != NULL && strlen(*wrong) + strlen(line) > TOLD_MAX)
+		return;
+	more = mem_printf("%s%s%s", *wrong != NULL ? *wrong : "",
+	    *wrong != NULL ? "\n" : "", line);
+	mem_free(*wrong);
+	*wrong = more;
 }
 
 /* What a running monitor cannot change under itself. */
@@ -339,7 +345,7 @@ reload(void *arg)
 	const char	*option;
 	char		*wrong = NULL;
 
-	if ((c = config_load(d->config->file, keep_first_line,
+	if ((c = config_load(d->config->file, keep_lines,
 	    &wrong)) == NULL) {
 		log_error("reload: the old configuration stays in force");
 		return (wrong != NULL ? wrong :
