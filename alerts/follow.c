@@ -183,7 +183,7 @@ follow_ack(struct follow *f, int64_t episode, int64_t now_ms)
 	return (0);
 }
 
-/* "system HOST", "route NAME via HOST". */
+/* "system HOST", "system HOST:PORT", "route NAME via HOST". */
 static bool
 is_of_host(const struct episode *e, const char *host)
 {
@@ -191,7 +191,9 @@ is_of_host(const struct episode *e, const char *host)
 
 	(void)judge_scope(e->scope, &name);
 	via = strstr(name, " via ");
-	return (strcasecmp(via != NULL ? via + 5 : name, host) == 0);
+	if (via != NULL)
+		return (strcasecmp(via + 5, host) == 0);
+	return (judge_is_of_system(e->scope, host));
 }
 
 void

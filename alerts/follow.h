@@ -83,8 +83,9 @@ bool	 follow_may_try(struct follow *, const struct route *,
 /*
  * Only FAILING holds probes back, and only where our own attempts opened it;
  * a doubt does not, and on *accepting again* all may go.  Where several
- * episodes cover a route the widest, then the oldest, has the say, so that
- * two sentinels cannot wait for each other.
+ * episodes cover a route one of them has the say, so that two sentinels
+ * cannot wait for each other: that of its listener, whose routes would tell
+ * nothing of their system; else the widest, then the oldest.
  *
  * Calls want for each open episode that needs a confirming probe by now:
  * accepts seen, not yet enough, `confirm` over; until then nobody is let
@@ -97,6 +98,9 @@ typedef void	(*follow_want)(void *arg, int64_t episode, const char *scope,
 void	 follow_confirms(struct follow *, int64_t now_ms, follow_want, void *);
 void	 follow_confirming(struct follow *, int64_t episode,
 	    const char *token, int64_t now_ms);
+/* Whether it is this episode that has the say over the route to this host. */
+bool	 follow_holds(const struct follow *, int64_t episode,
+	    const struct route *, const char *host);
 
 /* Every episode that is not quiet, oldest first. */
 void	 follow_each(const struct follow *,

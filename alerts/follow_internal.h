@@ -60,12 +60,22 @@ const struct alerts *followed_section(const struct follow *,
 	    const struct episode *);
 void		 followed_limits(const struct follow *, const struct episode *,
 		    struct episode_limits *);
-/* The episode of this scope and class that is not over, or NULL. */
+/*
+ * The episode of this scope and class that is not over, or NULL.  What two
+ * systems say of one recipient are two episodes: r and host say whose word
+ * it is.
+ */
 struct followed	*followed_known(const struct follow *,
-		    const struct judgement *, int64_t now_ms);
+		    const struct judgement *, const struct route *,
+		    const char *host, int64_t now_ms);
 /* The same, begun anew if there is none. */
 struct followed	*followed_find(struct follow *, const struct judgement *,
-		    int64_t now_ms);
+		    const struct route *, const char *host, int64_t now_ms);
+/* Whether it was this system that refused the episode's recipient; true for
+ * all other scopes, and for r NULL. */
+bool		 followed_refused_by(const struct follow *,
+		    const struct episode *, const struct route *,
+		    const char *host);
 void		 followed_put(struct follow *, struct episode *);
 void		 followed_unsaved(const struct follow *,
 		    const struct episode *);
@@ -96,11 +106,17 @@ void		 followed_note(struct follow *, const struct episode *,
 /* follow_news.c */
 /* Opened by our own attempts, whose accepts can be seen. */
 bool		 followed_by_attempts(const struct episode *);
+/*
+ * Whether a session of this route with host speaks about the episode:
+ * judge_speaks(), and for a recipient it was this system that refused it.
+ */
+bool		 followed_speaks(const struct follow *, const struct episode *,
+		    const struct route *, const char *host);
 
 /* follow_sentinel.c */
 bool		 followed_covers(const struct follow *, const struct episode *,
 		    const struct route *, const char *host);
-/* The wider, then the older has the say. */
+/* A listener's own trouble, then the wider, then the older has the say. */
 bool		 followed_outranks(const struct episode *,
 		    const struct episode *);
 int64_t		 followed_confirm_ms(const struct follow *,

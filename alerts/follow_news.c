@@ -20,6 +20,14 @@ followed_by_attempts(const struct episode *e)
 	return (e->origin == EPISODE_BY_ATTEMPT && e->class != CLASS_BLIND);
 }
 
+bool
+followed_speaks(const struct follow *f, const struct episode *e,
+    const struct route *r, const char *host)
+{
+	return (judge_speaks(e->scope, r, host) &&
+	    followed_refused_by(f, e, r, host));
+}
+
 /* Nothing can be reached. */
 
 /* The episode that says so, or NULL. */
@@ -62,7 +70,7 @@ go_offline(struct follow *f, size_t hosts, int64_t now_ms)
 	char			 reason[128];
 
 	judge_offline(&j);
-	fe = followed_find(f, &j, now_ms);
+	fe = followed_find(f, &j, NULL, "", now_ms);
 	if (fe->e.state == EPISODE_QUIET) {
 		dismiss_doubts(f, now_ms);
 		for (size_t i = 0; f->config->routes[i] != NULL; i++)
@@ -104,16 +112,54 @@ note_reach(struct follow *f, const char *host, int reached, bool lasting,
 
 /* Attempts. */
 
-/* Another class of trouble on the same scope ends the runs of the others. */
+/* Whether the run of accepts came over this port, as far as is known. */
+static bool
+ran_over(const struct follow *f, const struct followed *fe, uint16_t port)
+{
+	const char		*at = fe->e.routes;
+	char			 name[PROBE_NAME];
+	const struct route	*r = config_route(f->config, fe->last_route);
+
+	if (r != NULL)
+		return (r->server->port == port);
+	while (words_next(&at, name, sizeof name))
+		if ((r = config_route(f->config, name)) != NULL &&
+		    r->server->port == port)
+			return (true);
+	return (false);
+}
+
+/*
+ * A miss contradicts a run that its own session could have gone on with: of
+ * the same scope, or of the system by the listener that the run came over.
+ * The trouble of another listener contradicts nothing.
+ */
+static bool
+contradicts(const struct follow *f, const struct followed *miss,
+    const struct followed *fe, const struct route *r, const char *host)
+{
+	const char	*name;
+
+	if (!followed_speaks(f, &fe->e, r, host))
+		return (false);
+	if (strcmp(fe->e.scope, miss->e.scope) == 0)
+		return (true);
+	return (judge_scope(fe->e.scope, &name) == SCOPE_SYSTEM &&
+	    judge_scope(miss->e.scope, &name) == SCOPE_SYSTEM &&
+	    ran_over(f, fe, r->server->port));
+}
+
+/* Another class of trouble ends the runs of the others. */
 static void
-break_runs(struct follow *f, const struct followed *but)
+break_runs(struct follow *f, const struct followed *but,
+    const struct route *r, const char *host)
 {
 	struct followed	*fe;
 
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
 		if (fe == but || fe->e.accepts == 0 ||
 		    fe->e.state != EPISODE_FAILING ||
-		    strcmp(fe->e.scope, but->e.scope) != 0)
+		    !contradicts(f, but, fe, r, host))
 			continue;
 		episode_break_run(&fe->e);
 		followed_put(f, &fe->e);
@@ -160,7 +206,7 @@ accepted(struct follow *f, const struct route *r, const struct probe *p,
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
 		if (fe->e.state == EPISODE_QUIET ||
 		    !followed_by_attempts(&fe->e) ||
-		    !judge_speaks(fe->e.scope, r, o->host))
+		    !followed_speaks(f, &fe->e, r, o->host))
 			continue;
 		if (p->deferrals > 0)
 			note_delay(&fe->e, stamp_span_ms(&p->first_attempt,
@@ -182,7 +228,7 @@ static void
 failed(struct follow *f, const struct route *r, const struct outcome *o,
     const struct judgement *j, const struct step *s, int64_t now_ms)
 {
-	struct followed	*fe = followed_find(f, j, now_ms);
+	struct followed	*fe = followed_find(f, j, r, o->host, now_ms);
 
 	/* Silence of all is no news of one, unless it was in trouble before. */
 	if (judge_reached(o) < 0 && offline(f) != NULL &&
@@ -192,7 +238,38 @@ failed(struct follow *f, const struct route *r, const struct outcome *o,
 	    o->host[0] != '\0' ? o->host : judge_system(r->server, ""));
 	followed_miss(f, fe, r, s, now_ms);
 	if (j->event == EPISODE_EV_MISS)
-		break_runs(f, fe);
+		break_runs(f, fe, r, o->host);
+}
+
+/* Whether others of the system go by another port than this one. */
+static bool
+goes_elsewhere(const struct follow *f, const struct episode *e, uint16_t port)
+{
+	struct route *const	*r;
+
+	for (r = f->config->routes; *r != NULL; r++)
+		if ((*r)->server->port != port &&
+		    followed_covers(f, e, *r, ""))
+			return (true);
+	return (false);
+}
+
+/*
+ * Whether the sentinel of e goes on, after it met j.  The trouble of its own
+ * listener says nothing of the system: another listener's probe can tell more,
+ * if there is one.
+ */
+static bool
+stays(const struct follow *f, const struct episode *e, const struct route *r,
+    const struct outcome *o, const struct judgement *j)
+{
+	if (o->verdict != VERDICT_TEMPORARY)
+		return (false);
+	if (strcmp(e->scope, j->scope) == 0)
+		return (true);
+	return (judge_is_listener(j->scope) &&
+	    judge_speaks(e->scope, r, o->host) &&
+	    !goes_elsewhere(f, e, r->server->port));
 }
 
 /*
@@ -200,15 +277,14 @@ failed(struct follow *f, const struct route *r, const struct outcome *o,
  * meets now is another scope's trouble.
  */
 static void
-hand_over(struct follow *f, const char *token, const struct outcome *o,
-    const struct judgement *j)
+hand_over(struct follow *f, const struct route *r, const char *token,
+    const struct outcome *o, const struct judgement *j)
 {
 	struct followed	*fe;
 
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
 		if (strcmp(fe->e.sentinel, token) != 0 ||
-		    (o->verdict == VERDICT_TEMPORARY &&
-		    strcmp(fe->e.scope, j->scope) == 0))
+		    stays(f, &fe->e, r, o, j))
 			continue;
 		fe->e.sentinel[0] = '\0';
 		followed_put(f, &fe->e);
@@ -237,23 +313,24 @@ follow_attempt(struct follow *f, const struct route *r,
 	} else if (j.scope[0] != '\0') {
 		failed(f, r, o, &j, &s, now_ms);
 	}
-	hand_over(f, p->token, o, &j);
+	hand_over(f, r, p->token, o, &j);
 }
 
 /* Arrivals, ages, mailboxes. */
 
 /* Does the arrival of a probe of r speak about e? */
 static bool
-concerns(const struct episode *e, const struct route *r,
-    const struct probe *p)
+concerns(const struct follow *f, const struct episode *e,
+    const struct route *r, const struct probe *p)
 {
 	if (e->class == CLASS_BLIND)
 		return (false);
 	/* What a bounce named lies behind the system we speak to. */
 	if (e->origin != EPISODE_BY_ATTEMPT &&
-	    (e->origin != EPISODE_BY_AGE || r->server->mx != MX_EACH))
+	    (e->origin != EPISODE_BY_AGE || r->server->mx != MX_EACH ||
+	    judge_covers(e->scope, r)))		/* no host is known */
 		return (words_has(e->routes, r->name));
-	return (judge_speaks(e->scope, r, p->host));
+	return (followed_speaks(f, e, r, p->host));
 }
 
 static bool
@@ -305,7 +382,7 @@ follow_delivered(struct follow *f, const struct route *r,
 	follow_begin(f, now_ms);
 	TAILQ_FOREACH(fe, &f->episodes, entry)
 		if ((fe->e.state != EPISODE_QUIET || fe->e.opened_ms != 0) &&
-		    concerns(&fe->e, r, p))
+		    concerns(f, &fe->e, r, p))
 			arrived(f, fe, p, now_ms);
 }
 
@@ -337,7 +414,7 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 	if (is_reported(f, r))
 		return;
 	judge_age(r, p->host, &j);
-	fe = followed_find(f, &j, now_ms);
+	fe = followed_find(f, &j, r, p->host, now_ms);
 	if (is_old_sign(&fe->e, p))
 		return;
 	followed_record(&fe->e, STAGE_DOT, p->code, p->enhanced, p->reply,
@@ -372,7 +449,7 @@ opened_by_age(const struct follow *f, const struct route *r,
 	struct followed		*fe;
 
 	judge_age(r, p->host, &j);
-	fe = followed_known(f, &j, now_ms);
+	fe = followed_known(f, &j, r, p->host, now_ms);
 	return (fe != NULL && episode_is_open(&fe->e) &&
 	    fe->e.origin == EPISODE_BY_AGE ? fe : NULL);
 }
@@ -393,11 +470,11 @@ follow_report(struct follow *f, const struct route *r, const struct probe *p,
 	judge_report(r, (enum outcome_class)report->class, system, p->host,
 	    &j);
 	known = opened_by_age(f, r, p, now_ms);
-	if (followed_known(f, &j, now_ms) != NULL)
+	if (followed_known(f, &j, r, p->host, now_ms) != NULL)
 		known = NULL;
 	if (known != NULL)
 		refine(f, known, &j);
-	fe = followed_find(f, &j, now_ms);
+	fe = followed_find(f, &j, r, p->host, now_ms);
 	if (is_old_sign(&fe->e, p))
 		return;
 	followed_record(&fe->e, STAGE_NONE, (int)report->code,
@@ -418,7 +495,7 @@ cannot_look(struct follow *f, const struct judgement *j,
 {
 	struct step	 s = { .event = EPISODE_EV_MISS, .token = "",
 			    .said = reason, .transcript = "", .quiet = true };
-	struct followed	*fe = followed_find(f, j, now_ms);
+	struct followed	*fe = followed_find(f, j, NULL, "", now_ms);
 
 	if (silent && offline(f) != NULL && !episode_is_open(&fe->e))
 		return;

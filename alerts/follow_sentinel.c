@@ -40,6 +40,8 @@ followed_covers(const struct follow *f, const struct episode *e,
 {
 	const char	*name;
 
+	if (!followed_refused_by(f, e, r, host))
+		return (false);
 	if (judge_covers(e->scope, r))
 		return (true);
 	if (host[0] != '\0')
@@ -48,14 +50,25 @@ followed_covers(const struct follow *f, const struct episode *e,
 	    judge_scope(e->scope, &name) == SCOPE_SYSTEM && same_mx(f, e, r));
 }
 
+/*
+ * A listener in trouble of its own can tell nothing of its system: while it
+ * is, its routes are its own episode's, and the system's sentinel is another.
+ */
+static int
+rank(const struct episode *e)
+{
+	const char	*name;
+	int		 kind = (int)judge_scope(e->scope, &name);
+
+	return (2 * kind - (judge_is_listener(e->scope) ? 1 : 0));
+}
+
 bool
 followed_outranks(const struct episode *a, const struct episode *b)
 {
-	const char	*name;
-	enum scope_kind	 ka = judge_scope(a->scope, &name);
-	enum scope_kind	 kb = judge_scope(b->scope, &name);
+	int	ra = rank(a), rb = rank(b);
 
-	return (ka < kb || (ka == kb && a->id < b->id));
+	return (ra < rb || (ra == rb && a->id < b->id));
 }
 
 /* The episode that says who may try on this route, or NULL. */
@@ -94,6 +107,34 @@ followed_wants_probe(const struct follow *f, const struct episode *e)
 }
 
 bool
+follow_holds(const struct follow *f, int64_t episode, const struct route *r,
+    const char *host)
+{
+	const struct followed	*fe = holder(f, r, host);
+
+	return (fe != NULL && fe->e.id == episode);
+}
+
+/*
+ * A system does not wait for a probe that waits for its listener's sentinel,
+ * as one that was the system's before the listener failed.
+ */
+static void
+give_back(struct follow *f, const struct followed *holder, const char *token)
+{
+	struct followed	*fe;
+
+	if (!judge_is_listener(holder->e.scope))
+		return;
+	TAILQ_FOREACH(fe, &f->episodes, entry) {
+		if (fe == holder || strcmp(fe->e.sentinel, token) != 0)
+			continue;
+		fe->e.sentinel[0] = '\0';
+		followed_put(f, &fe->e);
+	}
+}
+
+bool
 follow_may_try(struct follow *f, const struct route *r, const char *host,
     const char *token, int64_t now_ms)
 {
@@ -102,6 +143,7 @@ follow_may_try(struct follow *f, const struct route *r, const char *host,
 	follow_begin(f, now_ms);
 	if (fe == NULL)
 		return (true);
+	give_back(f, fe, token);
 	if (fe->e.sentinel[0] != '\0')
 		return (strcmp(fe->e.sentinel, token) == 0);
 	if (fe->e.accepts > 0 && now_ms < fe->confirm_ms)

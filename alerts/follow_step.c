@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "alerts/judge.h"
 #include "alerts/notice.h"
@@ -265,15 +266,52 @@ over(const struct follow *f, const struct episode *e, int64_t now_ms)
 	    e->owed == 0 && !e->held && now_ms - e->delivered_ms > lim.settle_ms);
 }
 
+/*
+ * The server of a route that was refused, or its system.  Which of a domain's
+ * mail hosts is met is nobody's choice, so they are one there.
+ */
+static bool
+is_system_of(const struct episode *e, const struct route *refused,
+    const struct route *r, const char *host)
+{
+	return (refused->server == r->server ||
+	    strcasecmp(judge_system(refused->server, e->host),
+	    judge_system(r->server, host)) == 0);
+}
+
+bool
+followed_refused_by(const struct follow *f, const struct episode *e,
+    const struct route *r, const char *host)
+{
+	const char		*at = e->routes, *name;
+	char			 route[PROBE_NAME];
+	const struct route	*refused;
+	bool			 known = false;
+
+	if (r == NULL || judge_scope(e->scope, &name) != SCOPE_RECIPIENT)
+		return (true);
+	while (words_next(&at, route, sizeof route)) {
+		if ((refused = config_route(f->config, route)) == NULL)
+			continue;
+		known = true;
+		if (is_system_of(e, refused, r, host))
+			return (true);
+	}
+	/* Its routes are gone: by the host that spoke last. */
+	return (!known && (strcasecmp(e->host, r->server->host) == 0 ||
+	    strcasecmp(e->host, judge_system(r->server, host)) == 0));
+}
+
 struct followed *
 followed_known(const struct follow *f, const struct judgement *j,
-    int64_t now_ms)
+    const struct route *r, const char *host, int64_t now_ms)
 {
 	struct followed	*fe;
 
 	TAILQ_FOREACH(fe, &f->episodes, entry)
 		if (fe->e.class == j->class &&
 		    strcmp(fe->e.scope, j->scope) == 0 &&
+		    followed_refused_by(f, &fe->e, r, host) &&
 		    !over(f, &fe->e, now_ms))
 			return (fe);
 	return (NULL);
@@ -282,10 +320,11 @@ followed_known(const struct follow *f, const struct judgement *j,
 /* What nobody is told of yet is of the kind that is seen now: that decides
  * what can end it. */
 struct followed *
-followed_find(struct follow *f, const struct judgement *j, int64_t now_ms)
+followed_find(struct follow *f, const struct judgement *j,
+    const struct route *r, const char *host, int64_t now_ms)
 {
 	struct episode	 e = { .class = j->class, .origin = j->origin };
-	struct followed	*fe = followed_known(f, j, now_ms);
+	struct followed	*fe = followed_known(f, j, r, host, now_ms);
 
 	if (fe != NULL) {
 		if (!episode_is_open(&fe->e))

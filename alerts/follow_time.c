@@ -23,7 +23,7 @@ static bool
 is_covered(const struct follow *f, const struct episode *e)
 {
 	for (size_t i = 0; f->config->routes[i] != NULL; i++)
-		if (judge_covers(e->scope, f->config->routes[i]) ||
+		if (followed_covers(f, e, f->config->routes[i], "") ||
 		    words_has(e->routes, f->config->routes[i]->name))
 			return (true);
 	return (false);

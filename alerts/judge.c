@@ -15,26 +15,28 @@ static const char *const kinds[SCOPES] = {
 	[SCOPE_MAILBOX]		= "mailbox",
 };
 
+enum whose { OF_SYSTEM, OF_LISTENER, OF_RECIPIENT, OF_ROUTE };
+
 /* Whose trouble a class is, once the session came as far as MAIL. */
-static const enum scope_kind scope_of[CLASSES] = {
-	[CLASS_NONE]		= SCOPE_ROUTE,
-	[CLASS_ACCEPTED]	= SCOPE_SYSTEM,
-	[CLASS_SYSTEM_FULL]	= SCOPE_SYSTEM,
-	[CLASS_MAILBOX_FULL]	= SCOPE_RECIPIENT,
-	[CLASS_CONGESTION]	= SCOPE_SYSTEM,
-	[CLASS_GREYLISTING]	= SCOPE_ROUTE,
-	[CLASS_RATE_LIMIT]	= SCOPE_SYSTEM,
-	[CLASS_SIZE]		= SCOPE_ROUTE,
-	[CLASS_POLICY]		= SCOPE_ROUTE,
-	[CLASS_NO_SUCH_USER]	= SCOPE_RECIPIENT,
-	[CLASS_AUTH]		= SCOPE_SYSTEM,
-	[CLASS_TLS]		= SCOPE_SYSTEM,
-	[CLASS_DNS]		= SCOPE_SYSTEM,
-	[CLASS_NETWORK]		= SCOPE_SYSTEM,
-	[CLASS_UNCERTAIN]	= SCOPE_ROUTE,
-	[CLASS_UNDELIVERED]	= SCOPE_ROUTE,
-	[CLASS_OTHER]		= SCOPE_ROUTE,
-	[CLASS_BLIND]		= SCOPE_SYSTEM,
+static const enum whose whose_of[CLASSES] = {
+	[CLASS_NONE]		= OF_ROUTE,
+	[CLASS_ACCEPTED]	= OF_SYSTEM,
+	[CLASS_SYSTEM_FULL]	= OF_SYSTEM,
+	[CLASS_MAILBOX_FULL]	= OF_RECIPIENT,
+	[CLASS_CONGESTION]	= OF_SYSTEM,
+	[CLASS_GREYLISTING]	= OF_ROUTE,
+	[CLASS_RATE_LIMIT]	= OF_SYSTEM,
+	[CLASS_SIZE]		= OF_ROUTE,
+	[CLASS_POLICY]		= OF_ROUTE,
+	[CLASS_NO_SUCH_USER]	= OF_RECIPIENT,
+	[CLASS_AUTH]		= OF_LISTENER,
+	[CLASS_TLS]		= OF_LISTENER,
+	[CLASS_DNS]		= OF_SYSTEM,
+	[CLASS_NETWORK]		= OF_LISTENER,
+	[CLASS_UNCERTAIN]	= OF_ROUTE,
+	[CLASS_UNDELIVERED]	= OF_ROUTE,
+	[CLASS_OTHER]		= OF_ROUTE,
+	[CLASS_BLIND]		= OF_LISTENER,
 };
 
 /* Where a route names no alerts section; as the manual gives them. */
@@ -106,6 +108,41 @@ same_scope(const char *scope, enum scope_kind kind, const char *name)
 	return (strcmp(j.scope, scope) == 0);
 }
 
+/* "system NAME:PORT", in brackets a name that holds a colon itself. */
+static void
+scope_listener(struct judgement *j, const char *system, uint16_t port)
+{
+	struct judgement	 bare;
+	const char		*name;
+	bool			 colon;
+
+	scope_set(&bare, SCOPE_SYSTEM, system);
+	(void)judge_scope(bare.scope, &name);
+	colon = strchr(name, ':') != NULL;
+	snprintf(j->scope, sizeof j->scope, "%s %s%s%s:%u",
+	    kinds[SCOPE_SYSTEM], colon ? "[" : "", name, colon ? "]" : "",
+	    port);
+}
+
+static bool
+same_listener(const char *scope, const char *system, uint16_t port)
+{
+	struct judgement	j;
+
+	if (!judge_is_listener(scope) || system[0] == '\0')
+		return (false);
+	scope_listener(&j, system, port);
+	return (strcmp(j.scope, scope) == 0);
+}
+
+/* What a session with system over the route's port speaks about. */
+static bool
+same_system(const char *scope, const struct route *r, const char *system)
+{
+	return (same_scope(scope, SCOPE_SYSTEM, system) ||
+	    same_listener(scope, system, r->server->port));
+}
+
 const char *
 judge_system(const struct server *s, const char *host)
 {
@@ -143,6 +180,18 @@ scope_system(struct judgement *j, const struct route *r, const char *host)
 	    system[0] != '\0' ? system : judge_domain(r));
 }
 
+/* Where no host was found no listener failed. */
+static void
+scope_port(struct judgement *j, const struct route *r, const char *host)
+{
+	const char	*system = judge_system(r->server, host);
+
+	if (system[0] == '\0')
+		scope_system(j, r, host);
+	else
+		scope_listener(j, system, r->server->port);
+}
+
 /*
  * Where each MX host is probed for itself, even what one of them says about a
  * person or a message is that host's word alone: "canary@far.example via
@@ -171,30 +220,48 @@ in_grace(const struct route *r, const struct probe *p, int64_t now_ms)
 	    now_ms - first < or_defaults(r->alerts)->greylist_grace_ms);
 }
 
+/*
+ * Before MAIL nothing was said about a message or a person: it is the trouble
+ * of the listener, unless it speaks of the whole system.
+ */
+static enum whose
+whose(enum stage stage, enum outcome_class class)
+{
+	if (stage < STAGE_MAIL && whose_of[class] != OF_SYSTEM)
+		return (OF_LISTENER);
+	return (whose_of[class]);
+}
+
+static void
+scope_for(struct judgement *j, enum whose w, const struct route *r,
+    const char *host)
+{
+	char	name[EPISODE_SCOPE];
+
+	switch (w) {
+	case OF_RECIPIENT:
+		scope_set(j, SCOPE_RECIPIENT, via(r, r->to, host, name));
+		break;
+	case OF_ROUTE:
+		scope_set(j, SCOPE_ROUTE, via(r, r->name, host, name));
+		break;
+	case OF_LISTENER:
+		scope_port(j, r, host);
+		break;
+	case OF_SYSTEM:
+		scope_system(j, r, host);
+		break;
+	}
+}
+
 static void
 judge_miss(const struct route *r, const struct outcome *o,
     struct judgement *j)
 {
-	char	name[EPISODE_SCOPE];
-
 	j->event = EPISODE_EV_MISS;
 	j->class = o->class == CLASS_NONE || o->class == CLASS_ACCEPTED ||
 	    o->class == CLASS_BLIND ? CLASS_OTHER : o->class;
-	/* Before MAIL nothing was said about a message or a person. */
-	switch (o->stage < STAGE_MAIL ? SCOPE_SYSTEM : scope_of[j->class]) {
-	case SCOPE_RECIPIENT:
-		scope_set(j, SCOPE_RECIPIENT, via(r, r->to, o->host, name));
-		break;
-	case SCOPE_ROUTE:
-		scope_set(j, SCOPE_ROUTE, via(r, r->name, o->host, name));
-		break;
-	case SCOPE_SYSTEM:
-	case SCOPE_MONITOR:
-	case SCOPE_MAILBOX:
-	case SCOPES:
-		scope_system(j, r, o->host);
-		break;
-	}
+	scope_for(j, whose(o->stage, j->class), r, o->host);
 }
 
 void
@@ -208,7 +275,9 @@ judge_attempt(const struct route *r, const struct probe *p,
 	} else if (o->blind) {
 		j->event = EPISODE_EV_BLIND;
 		j->class = CLASS_BLIND;
-		scope_system(j, r, o->host);
+		/* A login is a listener's; a look-up that of no port. */
+		scope_for(j, o->class == CLASS_DNS ? OF_SYSTEM : OF_LISTENER,
+		    r, o->host);
 	} else if (o->class != CLASS_GREYLISTING || !in_grace(r, p, now_ms)) {
 		judge_miss(r, o, j);
 	}
@@ -269,7 +338,7 @@ judge_report(const struct route *r, enum outcome_class class,
 	j->event = EPISODE_EV_MISS;
 	j->class = judge_reported(class);
 	j->origin = EPISODE_BY_BOUNCE;
-	if (scope_of[j->class] == SCOPE_RECIPIENT)
+	if (whose_of[j->class] == OF_RECIPIENT)
 		scope_set(j, SCOPE_RECIPIENT, r->to);
 	else if (system[0] == '\0')
 		scope_set(j, SCOPE_ROUTE, via(r, r->name, host, name));
@@ -323,6 +392,48 @@ judge_scope(const char *scope, const char **name_r)
 	return (SCOPES);
 }
 
+/* Where ":PORT" begins in the name of a system's scope; its end if it has
+ * none.  An address of IPv6 has colons of its own, and then brackets. */
+static size_t
+port_at(const char *name)
+{
+	const char	*colon = strrchr(name, ':');
+	size_t		 n = strlen(name);
+
+	if (colon == NULL || colon == name || colon[1] == '\0' ||
+	    colon[1 + strspn(colon + 1, "0123456789")] != '\0')
+		return (n);
+	if (colon[-1] != ']' &&
+	    memchr(name, ':', (size_t)(colon - name)) != NULL)
+		return (n);
+	return ((size_t)(colon - name));
+}
+
+bool
+judge_is_listener(const char *scope)
+{
+	const char	*name;
+
+	return (judge_scope(scope, &name) == SCOPE_SYSTEM &&
+	    name[port_at(name)] != '\0');
+}
+
+bool
+judge_is_of_system(const char *scope, const char *system)
+{
+	const char	*name;
+	size_t		 n;
+
+	if (judge_scope(scope, &name) != SCOPE_SYSTEM)
+		return (false);
+	n = port_at(name);
+	if (name[n] != '\0' && name[0] == '[') {
+		name++;
+		n -= 2;
+	}
+	return (strlen(system) == n && strncasecmp(name, system, n) == 0);
+}
+
 bool
 judge_watches(const char *mailbox, const struct route *r)
 {
@@ -339,7 +450,7 @@ judge_covers(const char *scope, const struct route *r)
 	case SCOPE_MONITOR:
 		return (true);
 	case SCOPE_SYSTEM:
-		return (looks_up(scope, r) || same_scope(scope, SCOPE_SYSTEM,
+		return (looks_up(scope, r) || same_system(scope, r,
 		    judge_system(r->server, "")));
 	case SCOPE_RECIPIENT:
 		return (same_scope(scope, SCOPE_RECIPIENT, r->to));
@@ -361,7 +472,7 @@ judge_speaks(const char *scope, const struct route *r, const char *host)
 
 	switch (judge_scope(scope, &name)) {
 	case SCOPE_SYSTEM:
-		return (looks_up(scope, r) || same_scope(scope, SCOPE_SYSTEM,
+		return (looks_up(scope, r) || same_system(scope, r,
 		    judge_system(r->server, host)));
 	case SCOPE_RECIPIENT:
 		return (same_scope(scope, SCOPE_RECIPIENT,

@@ -10,10 +10,12 @@
  * Whose trouble is it?  Turns what happened into a scope, a class and an
  * event of the episode table.  Pure.
  *
- * Scopes are words: "system HOST", "recipient ADDRESS", "route NAME",
- * "mailbox NAME", "monitor".  Hosts and addresses are in lower case.  Where
- * each MX host is probed for itself: "recipient ADDRESS via HOST" and "route
- * NAME via HOST".
+ * Scopes are words: "system NAME", "system NAME:PORT", "recipient ADDRESS",
+ * "route NAME", "mailbox NAME", "monitor".  Names of systems and addresses are
+ * in lower case.  With a port it is the trouble of one listener of that
+ * system, of which its others know nothing; "system [NAME]:PORT" if the name
+ * holds a colon itself.  Where each MX host is probed for itself: "recipient
+ * ADDRESS via HOST" and "route NAME via HOST".
  */
 struct judgement {
 	char			 scope[EPISODE_SCOPE];	/* "" : nothing to move */
@@ -77,12 +79,16 @@ void	 judge_mailbox(const char *mailbox, struct judgement *);
  */
 const char *judge_system(const struct server *, const char *host);
 
-/* Does a probe of this route go through the trouble of scope? */
+/*
+ * Does a probe of this route go through the trouble of scope?  Who refused a
+ * recipient does not stand in its scope: the caller compares the systems, here
+ * and with judge_speaks().
+ */
 bool	 judge_covers(const char *scope, const struct route *);
 
 /*
  * Does a 250 to the dot from host, on this route, say anything about scope?
- * Another system's 250 does not.
+ * Another system's 250 does not, nor another listener's about a listener.
  */
 bool	 judge_speaks(const char *scope, const struct route *,
 	    const char *host);
@@ -95,6 +101,10 @@ bool	 judge_watches(const char *mailbox, const struct route *);
 
 /* The kind of a scope, and the name behind it ("" for the monitor). */
 enum scope_kind	 judge_scope(const char *scope, const char **name_r);
+/* A system's scope that is one listener's: "system NAME:PORT". */
+bool	 judge_is_listener(const char *scope);
+/* Is it the scope of the system of this name, or of a listener of it? */
+bool	 judge_is_of_system(const char *scope, const char *system);
 
 /* The thresholds of an episode: alerts NULL means the defaults. */
 void	 judge_limits(const struct alerts *, const struct episode *,

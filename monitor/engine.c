@@ -570,6 +570,29 @@ engine_init(struct engine *e)
 	LIST_INIT(&e->closing);
 }
 
+/*
+ * Has the key that signs tokens been lost or replaced?  Probes under way are
+ * then not known again when they arrive.
+ */
+static void
+note_key(struct engine *e)
+{
+	static const unsigned char	none[TOKEN_RANDOM];
+	char				mark[TOKEN_SIZE], before[TOKEN_SIZE];
+	int64_t				value;
+
+	/* A token that no probe ever has: it tells keys apart, not the key. */
+	token_make(mark, &e->key, "", "", none);
+	if (store_fact_get(e->store, "key", "", &value, before,
+	    sizeof before) == 1) {
+		if (strcmp(before, mark) == 0)
+			return;
+		log_warn("token.key is not the one that was used before: "
+		    "probes under way will not be known again");
+	}
+	(void)store_fact_put(e->store, "key", "", 1, mark);
+}
+
 struct engine *
 engine_open(const struct config *config, struct store *store, struct csv *csv,
     const struct engine_ops *ops, void *arg, int64_t now_ms)
@@ -586,6 +609,7 @@ engine_open(const struct config *config, struct store *store, struct csv *csv,
 	e->prune_ms = now_ms + PRUNE_EVERY_MS;
 	if (store_key(store, &e->key) != 0)
 		goto fail;
+	note_key(e);
 	if ((e->follow = follow_open(config, store, csv, owed, e)) == NULL)
 		goto fail;
 	if ((e->outbox = outbox_open(config, store, now_ms)) == NULL)
@@ -705,16 +729,9 @@ item_due(struct engine *e, struct item *item)
 	}
 }
 
-static bool
-run_covered(const char *scope, const struct route_run *run)
-{
-	return (judge_covers(scope, run->route) || (run->host[0] != '\0' &&
-	    judge_speaks(scope, run->route, run->host)));
-}
-
-/* The oldest kept probe of the scope that is not the sentinel itself. */
+/* The oldest kept probe that waits for the episode. */
 static struct probe_run *
-oldest_deferred(struct engine *e, const char *scope)
+oldest_deferred(struct engine *e, int64_t episode)
 {
 	struct probe_run	*best = NULL;
 
@@ -723,7 +740,8 @@ oldest_deferred(struct engine *e, const char *scope)
 
 		if (pr == NULL || pr->p.state != PROBE_WAITING ||
 		    pr->p.attempts == 0 || (*r)->paused ||
-		    !run_covered(scope, *r))
+		    !follow_holds(e->follow, episode, (*r)->route,
+		    (*r)->host))
 			continue;
 		if (best == NULL || pr->p.scheduled_ms < best->p.scheduled_ms)
 			best = pr;
@@ -733,18 +751,16 @@ oldest_deferred(struct engine *e, const char *scope)
 
 /* A route to make a fresh probe on: the sentinel's if it can, else any. */
 static struct route_run *
-free_route(struct engine *e, const char *scope, const char *name)
+free_route(struct engine *e, int64_t episode, const char *name)
 {
 	struct route_run	*other = NULL;
 
 	for (struct route_run **r = e->routes; *r != NULL; r++) {
-		bool	named = strcmp((*r)->route->name, name) == 0;
-
 		if ((*r)->paused || (*r)->current != NULL ||
-		    (!run_covered(scope, *r) && (!named ||
-		    (*r)->route->server->mx == MX_EACH)))
+		    !follow_holds(e->follow, episode, (*r)->route,
+		    (*r)->host))
 			continue;
-		if (named)
+		if (strcmp((*r)->route->name, name) == 0)
 			return (*r);
 		if (other == NULL)
 			other = *r;
@@ -757,13 +773,14 @@ want_confirming(void *arg, int64_t episode, const char *scope,
     const char *route)
 {
 	struct engine		*e = arg;
-	struct probe_run	*pr = oldest_deferred(e, scope);
+	struct probe_run	*pr = oldest_deferred(e, episode);
 	struct route_run	*r;
 
+	(void)scope;
 	if (pr != NULL) {
 		follow_confirming(e->follow, episode, pr->p.token, e->now_ms);
 		probe_run_retry_now(e, pr);
-	} else if ((r = free_route(e, scope, route)) != NULL)
+	} else if ((r = free_route(e, episode, route)) != NULL)
 		route_run_start(e, r, false, episode);
 }
 

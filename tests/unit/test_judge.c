@@ -21,7 +21,7 @@ static char	empty[] = "", host[] = "MX.Example.", mx[] = "mx.example",
 		back[] = "return", group[] = "gateway", domain[] = "far.example";
 
 static struct server	plain = { .host = host, .system = host,
-			    .domain = empty };
+			    .domain = empty, .port = 25 };
 static struct server	named = { .host = mx, .system = group,
 			    .domain = empty };
 static struct server	found = { .host = empty, .system = empty,
@@ -52,6 +52,7 @@ struct row {
 #define P	VERDICT_PERMANENT
 #define MISSED	EPISODE_EV_MISS
 #define SYSTEM	"system mx.example"
+#define PORT	"system mx.example:25"
 #define PERSON	"recipient canary@far.example"
 #define ROUTE	"route r1"
 
@@ -60,26 +61,26 @@ static const struct row rows[] = {
 	{ STAGE_DOT, CLASS_SYSTEM_FULL, P, false, MISSED, CLASS_SYSTEM_FULL, SYSTEM },
 	{ STAGE_RCPT, CLASS_MAILBOX_FULL, T, false, MISSED, CLASS_MAILBOX_FULL, PERSON },
 	{ STAGE_RCPT, CLASS_NO_SUCH_USER, P, false, MISSED, CLASS_NO_SUCH_USER, PERSON },
-	{ STAGE_CONNECT, CLASS_NETWORK, T, false, MISSED, CLASS_NETWORK, SYSTEM },
-	{ STAGE_DOT, CLASS_NETWORK, T, false, MISSED, CLASS_NETWORK, SYSTEM },
-	{ STAGE_STARTTLS, CLASS_TLS, T, false, MISSED, CLASS_TLS, SYSTEM },
+	{ STAGE_CONNECT, CLASS_NETWORK, T, false, MISSED, CLASS_NETWORK, PORT },
+	{ STAGE_DOT, CLASS_NETWORK, T, false, MISSED, CLASS_NETWORK, PORT },
+	{ STAGE_STARTTLS, CLASS_TLS, T, false, MISSED, CLASS_TLS, PORT },
 	{ STAGE_LOOKUP, CLASS_DNS, P, false, MISSED, CLASS_DNS, SYSTEM },
 	{ STAGE_MAIL, CLASS_CONGESTION, T, false, MISSED, CLASS_CONGESTION, SYSTEM },
 	{ STAGE_RCPT, CLASS_RATE_LIMIT, T, false, MISSED, CLASS_RATE_LIMIT, SYSTEM },
-	{ STAGE_MAIL, CLASS_AUTH, P, false, MISSED, CLASS_AUTH, SYSTEM },
+	{ STAGE_MAIL, CLASS_AUTH, P, false, MISSED, CLASS_AUTH, PORT },
 	{ STAGE_RCPT, CLASS_POLICY, P, false, MISSED, CLASS_POLICY, ROUTE },
 	{ STAGE_MAIL, CLASS_SIZE, P, false, MISSED, CLASS_SIZE, ROUTE },
 	{ STAGE_DATA, CLASS_OTHER, T, false, MISSED, CLASS_OTHER, ROUTE },
 	{ STAGE_DOT, CLASS_UNCERTAIN, VERDICT_UNCERTAIN, false, MISSED, CLASS_UNCERTAIN, ROUTE },
-	/* Before MAIL it is the system, whatever the words are. */
-	{ STAGE_GREETING, CLASS_POLICY, P, false, MISSED, CLASS_POLICY, SYSTEM },
-	{ STAGE_EHLO, CLASS_OTHER, T, false, MISSED, CLASS_OTHER, SYSTEM },
-	{ STAGE_GREETING, CLASS_MAILBOX_FULL, T, false, MISSED, CLASS_MAILBOX_FULL, SYSTEM },
+	/* Before MAIL it is the listener, whatever the words are. */
+	{ STAGE_GREETING, CLASS_POLICY, P, false, MISSED, CLASS_POLICY, PORT },
+	{ STAGE_EHLO, CLASS_OTHER, T, false, MISSED, CLASS_OTHER, PORT },
+	{ STAGE_GREETING, CLASS_MAILBOX_FULL, T, false, MISSED, CLASS_MAILBOX_FULL, PORT },
 	/* Our own trouble. */
-	{ STAGE_AUTH, CLASS_AUTH, P, true, EPISODE_EV_BLIND, CLASS_BLIND, SYSTEM },
+	{ STAGE_AUTH, CLASS_AUTH, P, true, EPISODE_EV_BLIND, CLASS_BLIND, PORT },
 	{ STAGE_LOOKUP, CLASS_DNS, T, true, EPISODE_EV_BLIND, CLASS_BLIND, SYSTEM },
 	/* Failed without a word. */
-	{ STAGE_NONE, CLASS_NONE, T, false, MISSED, CLASS_OTHER, SYSTEM },
+	{ STAGE_NONE, CLASS_NONE, T, false, MISSED, CLASS_OTHER, PORT },
 	{ STAGE_DOT, CLASS_ACCEPTED, VERDICT_ACCEPTED, false, EPISODE_EV_ACCEPT, CLASS_NONE, SYSTEM },
 };
 
