@@ -105,6 +105,20 @@ ascii(char *s)
 			*s = '?';
 }
 
+/* The host that spoke, and what its system is called. */
+static void
+name_spoke(struct draft *d)
+{
+	const char	*system = d->facts->system, *host = d->e->host;
+	char		 both[2 * EPISODE_SCOPE];
+
+	text_copy(both, sizeof both, host);
+	if (system != NULL && system[0] != '\0' && host[0] != '\0' &&
+	    strcmp(system, host) != 0)
+		snprintf(both, sizeof both, "%s (%s)", system, host);
+	text_clean(d->spoke, sizeof d->spoke, both, strlen(both));
+}
+
 static void
 name_who(struct draft *d)
 {
@@ -114,7 +128,7 @@ name_who(struct draft *d)
 	if (d->e->class == CLASS_BLIND || kind == SCOPE_MAILBOX)
 		name = kind == SCOPE_SYSTEM ? name : d->e->scope;
 	else if (kind == SCOPE_ROUTE && d->e->host[0] != '\0')
-		name = d->e->host;
+		name = d->spoke;
 	else if (kind == SCOPE_ROUTE || kind == SCOPE_MONITOR)
 		name = d->e->scope;
 	text_clean(d->who, sizeof d->who, name, strlen(name));
@@ -314,6 +328,7 @@ notice_write(struct notice *n, enum notice_kind kind, const struct episode *e,
 	else
 		identify(n, e, facts);
 	text_copy(d.title, sizeof d.title, reason_title(e->class));
+	name_spoke(&d);
 	name_who(&d);
 	name_answer(&d);
 	name_routes(&d);

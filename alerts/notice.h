@@ -55,6 +55,8 @@ struct notice_facts {
 	const char	*proof_folder;		/* delivered: or "" */
 	int64_t		 proof_latency_ms;	/* STAMP_NO_SPAN: unknown */
 	const char	*transcript;		/* failing: or "" */
+	const char	*system;		/* of the host, if its server
+						 * sets it apart; or NULL */
 	bool		 mailbox_blind;		/* delivery cannot be confirmed */
 	bool		 test;			/* nothing has happened */
 };

@@ -14,6 +14,7 @@ struct draft {
 	const struct notice_facts	*facts;
 	int64_t				 now_ms;
 	char				 who[EPISODE_SCOPE];
+	char				 spoke[EPISODE_SCOPE];	/* "gw (10.0.0.1)" */
 	char				 answer[64];	/* "452 4.3.1" or "" */
 	char				 routes[96];	/* ", route a" */
 	char				 title[80];

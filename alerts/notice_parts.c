@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alerts/judge.h"
 #include "alerts/words.h"
 #include "monitor/probe.h"
 #include "monitor/reason.h"
@@ -210,6 +211,16 @@ fact_trouble(struct draft *d)
 	fact(d, "Trouble", trouble);
 }
 
+/* Of a recipient others may think otherwise. */
+static void
+fact_refuser(struct draft *d)
+{
+	const char	*name;
+
+	if (judge_scope(d->e->scope, &name) == SCOPE_RECIPIENT)
+		fact(d, "Refused by", d->spoke);
+}
+
 static void
 fact_routes(struct draft *d)
 {
@@ -241,6 +252,7 @@ part_facts(struct draft *d)
 	const struct episode	*e = d->e;
 
 	fact_trouble(d);
+	fact_refuser(d);
 	fact_time(d, "Since", episode_since_ms(e));
 	if (e->swings > 1) {
 		fact_time(d, "Again since", e->first_miss_ms);
@@ -304,6 +316,12 @@ part_next(struct draft *d)
 		paragraph(d, "You get one message when it accepts and one when "
 		    "it delivers again: here both are known at the same time, "
 		    "by a new test message that arrives.");
+	else if (d->e->class == CLASS_UNCERTAIN)
+		paragraph(d, "That test message is never sent again, because "
+		    "it may have been taken: this monitor looks for it, and "
+		    "goes on with new ones. You get one message when mail is "
+		    "accepted again, and one when a test message has really "
+		    "arrived.");
 	else if (d->e->code >= 500)
 		paragraph(d, "This monitor tries again with a new test "
 		    "message, at a gentle pace. You get one message when mail "

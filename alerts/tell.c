@@ -93,6 +93,28 @@ proof(const struct telling *t, struct probe *p, struct notice_facts *facts)
 	    NULL);
 }
 
+/* What the server of the episode's routes calls the system of its host; NULL
+ * if nothing else, or if it was another server that spoke. */
+static const char *
+system_set_apart(const struct telling *t)
+{
+	const char		*at = t->e->routes;
+	char			 name[PROBE_NAME];
+	const struct route	*r;
+	const struct server	*s;
+
+	if (t->e->origin == EPISODE_BY_BOUNCE)
+		return (NULL);
+	while (words_next(&at, name, sizeof name)) {
+		if ((r = config_route(t->config, name)) == NULL)
+			continue;
+		s = r->server;
+		return (s->system[0] != '\0' &&
+		    strcasecmp(s->system, s->host) != 0 ? s->system : NULL);
+	}
+	return (NULL);
+}
+
 /* In a storm it is only kept, without recipients, for the summary. */
 static int
 owe_or_keep(const struct telling *t, struct notice *n, char *const *to)
@@ -120,6 +142,7 @@ owe(const struct telling *t, enum notice_kind kind, const struct alerts *a)
 		.proof_folder = "",
 		.proof_latency_ms = STAMP_NO_SPAN,
 		.transcript = t->transcript,
+		.system = system_set_apart(t),
 		.mailbox_blind = t->mailbox_blind,
 	};
 	struct probe		 p;

@@ -813,6 +813,205 @@ trouble_known_before_the_silence_goes_on_counting(void **state)
 	assert_string_equal(w.told, "FFDAD");
 }
 
+/* Two listeners of one host, and two servers for one recipient. */
+
+static const char	two_ports[] =
+    "server \"sub\" { host = \"mx.example\" tls = \"none\" port = 587 }\n"
+    "route \"s1\" { server = \"sub\" from = \"p@example.org\" to = "
+    "\"s@mx.example\" mailbox = \"box\" alerts = \"default\" }\n"
+    "route \"s2\" { server = \"sub\" from = \"p@example.org\" to = "
+    "\"t@mx.example\" mailbox = \"box\" alerts = \"default\" }\n"
+    "server \"other\" { host = \"other.example\" tls = \"none\" port = 25 }\n"
+    "route \"o1\" { server = \"other\" from = \"p@example.org\" to = "
+    "\"a@mx.example\" mailbox = \"box\" alerts = \"default\" }\n";
+
+static void
+refused_at_587(const char *route)
+{
+	world_attempt(&w, route, "mx.example", STAGE_CONNECT, CLASS_NETWORK,
+	    "connection refused");
+}
+
+static void
+a_healthy_port_does_not_hide_a_dead_one(void **state)
+{
+	(void)state;
+	world_configure(&w, "", two_ports);
+	for (int i = 0; i < 4; i++) {
+		refused_at_587("s1");
+		world_accept(&w, "r1", "mx.example");
+		world_arrive(&w, "r1");
+		world_pass(&w, 2 * MINUTE);
+	}
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "Subject: FAILING: "
+	    "mx.example:587"));
+	/* And is not held back by it. */
+	assert_true(world_may_try(&w, "s1"));
+	assert_false(world_may_try(&w, "s2"));
+	assert_true(world_may_try(&w, "r1"));
+	assert_true(world_may_try(&w, "r2"));
+	world_accept(&w, "s1", "mx.example");
+	world_accept(&w, "s1", "mx.example");
+	world_arrive(&w, "s1");
+	assert_string_equal(w.told, "FAD");
+}
+
+static void
+a_refused_login_at_one_port_outlasts_another_port_s_accepts(void **state)
+{
+	(void)state;
+	world_configure(&w, "", two_ports);
+	world_attempt(&w, "s1", "mx.example", STAGE_AUTH, CLASS_BLIND,
+	    "535 5.7.8 Authentication failed");
+	world_pass(&w, 5 * MINUTE);
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	world_pass(&w, 6 * MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "CANNOT LOOK: "
+	    "mx.example:587"));
+	world_accept(&w, "s1", "mx.example");
+	assert_string_equal(w.told, "FD");
+}
+
+static void
+a_dead_port_is_no_sentinel_of_its_host(void **state)
+{
+	(void)state;
+	world_configure(&w, "fail_after = 1 fail_for = 3s", two_ports);
+	world_attempt(&w, "s1", "mx.example", STAGE_MAIL, CLASS_SYSTEM_FULL,
+	    "452 4.3.1 full");
+	assert_true(world_may_try(&w, "s1"));
+	assert_false(world_may_try(&w, "r1"));
+	/* At once, though the port is only in doubt. */
+	refused_at_587("s1");
+	assert_true(world_may_try(&w, "r1"));
+	assert_false(world_may_try(&w, "s1"));
+	world_pass(&w, 10 * SECOND);
+	assert_string_equal(w.told, "FF");
+	/* Each has its own now. */
+	assert_true(world_may_try(&w, "s1"));
+	assert_false(world_may_try(&w, "s2"));
+	assert_true(world_may_try(&w, "r1"));
+	assert_false(world_may_try(&w, "r2"));
+	/* The dead one breaks no run of the other. */
+	world_accept(&w, "r1", "mx.example");
+	refused_at_587("s1");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FFAD");
+}
+
+/* It was the host's sentinel when its port failed by time alone. */
+static void
+a_host_does_not_wait_for_one_that_waits_for_its_port(void **state)
+{
+	(void)state;
+	world_configure(&w, "fail_after = 1 fail_for = 60s", two_ports);
+	world_attempt(&w, "s1", "mx.example", STAGE_MAIL, CLASS_SYSTEM_FULL,
+	    "452 4.3.1 full");
+	refused_at_587("s2");
+	assert_true(world_may_try(&w, "s1"));
+	world_pass(&w, 2 * MINUTE);
+	assert_string_equal(w.told, "FF");
+	assert_false(world_may_try(&w, "r1"));
+	assert_true(world_may_try(&w, "s2"));
+	assert_false(world_may_try(&w, "s1"));
+	assert_true(world_may_try(&w, "r1"));
+}
+
+static void
+what_a_removed_route_left_ends_by_another_port(void **state)
+{
+	(void)state;
+	world_configure(&w, "", two_ports);
+	world_attempt(&w, "s1", "mx.example", STAGE_MAIL, CLASS_SYSTEM_FULL,
+	    "452 4.3.1 full");
+	assert_true(world_may_try(&w, "s1"));
+	follow_gone(w.follow, world_probe(&w, "s1")->token, w.now_ms);
+	world_configure(&w, "", "");
+	assert_true(world_may_try(&w, "r1"));
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FAD");
+}
+
+/* As a monitor of before left it. */
+static void
+an_old_network_episode_of_a_whole_system_still_ends(void **state)
+{
+	struct episode	e = {
+		.scope = "system mx.example", .class = CLASS_NETWORK,
+		.state = EPISODE_FAILING, .swings = 1, .misses = 3,
+		.refusals = 3, .stage = STAGE_CONNECT, .host = "mx.example",
+		.alerts = "default", .routes = "r1",
+		.first_reply = "connection refused",
+		.last_reply = "connection refused",
+	};
+
+	(void)state;
+	e.first_miss_ms = e.opened_ms = e.failing_notice_ms =
+	    e.last_miss_ms = w.now_ms;
+	assert_int_equal(store_episode_put(w.store, &e), 0);
+	assert_int_equal(store_commit(w.store), 0);
+	world_restart(&w, true);
+	world_accept(&w, "r2", "mx.example");
+	world_accept(&w, "r2", "mx.example");
+	world_arrive(&w, "r2");
+	assert_string_equal(w.told, "AD");
+}
+
+static void
+another_server_s_accept_does_not_take_a_refusal_back(void **state)
+{
+	(void)state;
+	world_configure(&w, "fail_after = 2 fail_for = 1s", two_ports);
+	for (int i = 0; i < 3; i++) {
+		world_attempt(&w, "r1", "mx.example", STAGE_RCPT,
+		    CLASS_MAILBOX_FULL, "452 4.2.2 Mailbox full");
+		world_accept(&w, "o1", "other.example");
+		world_arrive(&w, "o1");
+	}
+	assert_string_equal(w.told, "F");
+	/* Nor is it held back, nor is its own refusal the same. */
+	assert_true(world_may_try(&w, "r1"));
+	assert_true(world_may_try(&w, "o1"));
+	for (int i = 0; i < 3; i++)
+		world_attempt(&w, "o1", "other.example", STAGE_RCPT,
+		    CLASS_MAILBOX_FULL, "452 4.2.2 Mailbox full");
+	assert_string_equal(w.told, "FF");
+	assert_int_equal(fake_store_episodes(w.store), 2);
+	world_restart(&w, true);
+	world_accept(&w, "r1", "mx.example");
+	world_accept(&w, "r1", "mx.example");
+	world_arrive(&w, "r1");
+	assert_string_equal(w.told, "FFAD");
+	assert_true(world_may_try(&w, "r1"));
+	world_accept(&w, "o1", "other.example");
+	world_accept(&w, "o1", "other.example");
+	world_arrive(&w, "o1");
+	assert_string_equal(w.told, "FFADAD");
+}
+
+static void
+a_notice_of_a_route_names_the_system_that_was_set_apart(void **state)
+{
+	(void)state;
+	world_configure(&w, "", "server \"garb\" { host = \"127.0.0.1\" tls = "
+	    "\"none\" port = 25 system = \"sys-garb\" }\nroute \"g\" { "
+	    "server = \"garb\" from = \"p@example.org\" to = "
+	    "\"g@mx.example\" mailbox = \"box\" alerts = \"default\" }\n");
+	for (int i = 0; i < 2; i++) {
+		world_attempt(&w, "g", "127.0.0.1", STAGE_DATA, CLASS_OTHER,
+		    "451 garbage");
+		world_pass(&w, 6 * MINUTE);
+	}
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "sys-garb (127.0.0.1)"));
+}
+
 struct rows {
 	unsigned	count;
 	char		last[2048];
@@ -906,6 +1105,15 @@ main(void)
 		TEST(one_host_that_answers_makes_the_silence_of_others_theirs),
 		TEST(an_open_mailbox_shows_that_there_is_a_network),
 		TEST(trouble_known_before_the_silence_goes_on_counting),
+		TEST(a_healthy_port_does_not_hide_a_dead_one),
+		TEST(
+		    a_refused_login_at_one_port_outlasts_another_port_s_accepts),
+		TEST(a_dead_port_is_no_sentinel_of_its_host),
+		TEST(a_host_does_not_wait_for_one_that_waits_for_its_port),
+		TEST(what_a_removed_route_left_ends_by_another_port),
+		TEST(an_old_network_episode_of_a_whole_system_still_ends),
+		TEST(another_server_s_accept_does_not_take_a_refusal_back),
+		TEST(a_notice_of_a_route_names_the_system_that_was_set_apart),
 		TEST(every_step_says_why_people_were_told_or_not),
 		TEST(a_failing_disk_is_reported_and_not_hidden),
 	};

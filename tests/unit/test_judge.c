@@ -200,6 +200,95 @@ an_accept_speaks_about_its_system_only(void **state)
 	assert_false(judge_speaks("monitor", &route, "mx.example"));
 }
 
+/* What two ports of one host know of each other. */
+static void
+a_listener_s_trouble_is_no_other_listener_s(void **state)
+{
+	struct server	other = plain;
+	struct route	r = route;
+
+	(void)state;
+	other.port = 587;
+	r.server = &other;
+	assert_true(judge_covers(PORT, &route));
+	assert_false(judge_covers(PORT, &r));
+	assert_true(judge_speaks(PORT, &route, "MX.example"));
+	assert_false(judge_speaks(PORT, &r, "mx.example"));
+	assert_true(judge_speaks("system mx.example:587", &r, "mx.example"));
+	assert_false(judge_speaks("system mx.example:58", &r, "mx.example"));
+	/* The system is everybody's, also as it was called before. */
+	assert_true(judge_covers(SYSTEM, &r));
+	assert_true(judge_speaks(SYSTEM, &r, "mx.example"));
+	assert_true(judge_is_listener(PORT));
+	assert_false(judge_is_listener(SYSTEM));
+	assert_true(judge_is_of_system(PORT, "MX.example"));
+	assert_true(judge_is_of_system(SYSTEM, "mx.example"));
+	assert_false(judge_is_of_system(PORT, "mx.exampl"));
+	assert_false(judge_is_of_system("route mx.example", "mx.example"));
+}
+
+static void
+an_address_with_colons_is_told_from_its_port(void **state)
+{
+	static char		address[] = "2001:DB8::25";
+	static struct outcome	o;
+	struct probe		p = { .first_attempt = { .wall_ms = 1000 } };
+	struct server		six = plain;
+	struct route		r = route;
+	struct judgement	j;
+
+	(void)state;
+	six.host = six.system = address;
+	r.server = &six;
+	outcome_init(&o);
+	o.stage = STAGE_CONNECT;
+	o.class = CLASS_NETWORK;
+	o.verdict = VERDICT_TEMPORARY;
+	judge_attempt(&r, &p, &o, 2000, &j);
+	assert_string_equal(j.scope, "system [2001:db8::25]:25");
+	assert_true(judge_is_listener(j.scope));
+	assert_true(judge_speaks(j.scope, &r, ""));
+	assert_true(judge_is_of_system(j.scope, "2001:db8::25"));
+	assert_false(judge_is_listener("system 2001:db8::25"));
+	assert_true(judge_speaks("system 2001:db8::25", &r, ""));
+	assert_true(judge_is_of_system("system 2001:db8::25",
+	    "2001:db8::25"));
+}
+
+static void
+a_login_is_a_listener_s_and_a_look_up_the_system_s(void **state)
+{
+	static const struct {
+		enum stage		 stage;
+		enum outcome_class	 class;
+		bool			 blind;
+		const char		*scope;
+	} one[] = {
+		{ STAGE_AUTH, CLASS_AUTH, true, PORT },
+		{ STAGE_DOT, CLASS_BLIND, true, PORT },
+		{ STAGE_LOOKUP, CLASS_DNS, true, SYSTEM },
+		{ STAGE_GREETING, CLASS_SYSTEM_FULL, false, SYSTEM },
+		{ STAGE_GREETING, CLASS_CONGESTION, false, SYSTEM },
+		{ STAGE_CONNECT, CLASS_RATE_LIMIT, false, SYSTEM },
+		{ STAGE_EHLO, CLASS_NO_SUCH_USER, false, PORT },
+	};
+	static struct outcome	o;
+	struct probe		p = { .first_attempt = { .wall_ms = 1000 } };
+	struct judgement	j;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(one); i++) {
+		outcome_init(&o);
+		o.stage = one[i].stage;
+		o.class = one[i].class;
+		o.verdict = VERDICT_TEMPORARY;
+		o.blind = one[i].blind;
+		judge_attempt(&route, &p, &o, 2000, &j);
+		if (strcmp(j.scope, one[i].scope) != 0)
+			fail_msg("row %zu: %s", i, j.scope);
+	}
+}
+
 static void
 age_belongs_to_the_route_and_blindness_to_the_mailbox(void **state)
 {
@@ -473,6 +562,10 @@ main(void)
 		cmocka_unit_test(a_domain_without_a_host_is_judged_by_its_name),
 		cmocka_unit_test(scopes_cover_their_routes_and_no_others),
 		cmocka_unit_test(an_accept_speaks_about_its_system_only),
+		cmocka_unit_test(a_listener_s_trouble_is_no_other_listener_s),
+		cmocka_unit_test(an_address_with_colons_is_told_from_its_port),
+		cmocka_unit_test(
+		    a_login_is_a_listener_s_and_a_look_up_the_system_s),
 		cmocka_unit_test(
 		    age_belongs_to_the_route_and_blindness_to_the_mailbox),
 		cmocka_unit_test(limits_follow_the_class),

@@ -231,6 +231,55 @@ blindness_is_not_called_failing(void **state)
 	says_not("up to an hour");
 }
 
+/* Silence after the dot is not tried again, and no notice may say so. */
+static void
+an_uncertain_mail_is_looked_for_and_not_sent_again(void **state)
+{
+	struct episode	e = full();
+
+	(void)state;
+	e.class = CLASS_UNCERTAIN;
+	e.code = 0;
+	e.enhanced[0] = '\0';
+	e.stage = STAGE_DOT;
+	text_copy(e.scope, sizeof e.scope, "route office-to-gmail");
+	text_copy(e.last_reply, sizeof e.last_reply, "no reply");
+	write_it(NOTICE_FAILING, &e);
+	says("never sent again");
+	says_not("keeps its test message");
+}
+
+static void
+a_system_with_a_name_of_its_own_is_named_with_the_host(void **state)
+{
+	struct episode		e = full();
+	struct notice_facts	f = facts();
+
+	(void)state;
+	e.class = CLASS_POLICY;
+	text_copy(e.scope, sizeof e.scope, "route office-to-gmail");
+	text_copy(e.host, sizeof e.host, "127.0.0.1");
+	f.system = "garb2";
+	notice_write(&n, NOTICE_FAILING, &e, &f, BEGAN + MINUTE);
+	assert_non_null(strstr(n.subject, "FAILING: garb2 (127.0.0.1) "
+	    "answers"));
+	f.system = NULL;
+	notice_write(&n, NOTICE_FAILING, &e, &f, BEGAN + MINUTE);
+	assert_non_null(strstr(n.subject, "FAILING: 127.0.0.1 answers"));
+}
+
+static void
+a_refused_recipient_s_notice_says_who_refused(void **state)
+{
+	struct episode	e = full();
+
+	(void)state;
+	e.class = CLASS_NO_SUCH_USER;
+	text_copy(e.scope, sizeof e.scope, "recipient a@example.org");
+	write_it(NOTICE_FAILING, &e);
+	says("Refused by     mx.example.org");
+}
+
 static void
 late_mail_is_accepted_and_not_seen(void **state)
 {
@@ -621,6 +670,11 @@ main(void)
 		cmocka_unit_test(a_final_refusal_says_that_nothing_was_stored),
 		cmocka_unit_test(no_connection_has_no_code),
 		cmocka_unit_test(blindness_is_not_called_failing),
+		cmocka_unit_test(
+		    an_uncertain_mail_is_looked_for_and_not_sent_again),
+		cmocka_unit_test(
+		    a_system_with_a_name_of_its_own_is_named_with_the_host),
+		cmocka_unit_test(a_refused_recipient_s_notice_says_who_refused),
 		cmocka_unit_test(late_mail_is_accepted_and_not_seen),
 		cmocka_unit_test(
 		    nothing_a_server_says_begins_a_header_or_a_line),
