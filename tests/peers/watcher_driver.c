@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/queue.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -43,8 +44,15 @@
 #define BOXES		1024
 #define INSTANCE	"driver"
 
+struct waiting {
+	STAILQ_ENTRY(waiting)	 next;
+	size_t			 len;
+	unsigned char		 bytes[];
+};
+
 struct driver {
 	int		 fd;
+	STAILQ_HEAD(, waiting) waiting;
 	pid_t		 pid;
 	struct token_key key;
 	char		*secrets[BOXES];	/* owned; by id */
@@ -54,16 +62,40 @@ struct driver {
 static const char *const	looks[] = { "good", "blind" };
 static const char *const	cleans[] = { "removed", "gone", "left" };
 
-static void
-send_frame(const struct driver *d, enum frame_type type, const void *body)
+/* What waits goes first; false while there is no room. */
+static bool
+send_waiting(struct driver *d)
 {
-	unsigned char	buf[FRAME_MAX];
-	size_t		len;
+	struct waiting	*x;
+
+	while ((x = STAILQ_FIRST(&d->waiting)) != NULL) {
+		if (send(d->fd, x->bytes, x->len, MSG_NOSIGNAL |
+		    MSG_DONTWAIT) == -1) {
+			if (errno == EAGAIN)
+				return (false);
+			fprintf(stderr, "send: %s\n", strerror(errno));
+		}
+		STAILQ_REMOVE_HEAD(&d->waiting, next);
+		mem_free(x);
+	}
+	return (true);
+}
+
+/* Never blocks: the watcher may be waiting for us to read. */
+static void
+send_frame(struct driver *d, enum frame_type type, const void *body)
+{
+	static unsigned char	 buf[FRAME_MAX];
+	struct waiting		*x;
+	size_t			 len;
 
 	if ((len = frame_encode(buf, type, body)) == 0)
 		panic("frame %s does not fit", frame_name(type));
-	if (send(d->fd, buf, len, MSG_NOSIGNAL) == -1)
-		fprintf(stderr, "send: %s\n", strerror(errno));
+	x = mem_alloc(sizeof *x + len);
+	x->len = len;
+	memcpy(x->bytes, buf, len);
+	STAILQ_INSERT_TAIL(&d->waiting, x, next);
+	(void)send_waiting(d);
 }
 
 /* What the watcher says. */
@@ -454,15 +486,20 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: watcher_driver WATCHER\n");
 		return (64);
 	}
+	STAILQ_INIT(&d.waiting);
 	start(&d, argv[1]);
 	say_key(&d);
 	while (go) {
 		struct pollfd	p[] = { { .fd = d.fd, .events = POLLIN },
 				    { .fd = 0, .events = POLLIN } };
 
+		if (!STAILQ_EMPTY(&d.waiting))
+			p[0].events |= POLLOUT;
 		if (poll(p, NITEMS(p), -1) < 0 && errno != EINTR)
 			break;
-		if (p[0].revents != 0 && !receive(&d))
+		if ((p[0].revents & POLLOUT) != 0)
+			(void)send_waiting(&d);
+		if ((p[0].revents & ~POLLOUT) != 0 && !receive(&d))
 			break;
 		if (p[1].revents == 0)
 			continue;
