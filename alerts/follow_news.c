@@ -327,8 +327,7 @@ concerns(const struct follow *f, const struct episode *e,
 		return (false);
 	/* What a bounce named lies behind the system we speak to. */
 	if (e->origin != EPISODE_BY_ATTEMPT &&
-	    (e->origin != EPISODE_BY_AGE || r->server->mx != MX_EACH ||
-	    judge_covers(e->scope, r)))		/* no host is known */
+	    (e->origin != EPISODE_BY_AGE || r->server->mx != MX_EACH))
 		return (words_has(e->routes, r->name));
 	return (followed_speaks(f, e, r, p->host));
 }

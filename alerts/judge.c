@@ -464,10 +464,20 @@ judge_covers(const char *scope, const struct route *r)
 	return (false);
 }
 
+/* What was said before any mail host was known is the word of them all. */
+static bool
+same_word(const char *scope, enum scope_kind kind, const struct route *r,
+    const char *name, const char *host)
+{
+	char	own[EPISODE_SCOPE];
+
+	return (same_scope(scope, kind, name) ||
+	    same_scope(scope, kind, via(r, name, host, own)));
+}
+
 bool
 judge_speaks(const char *scope, const struct route *r, const char *host)
 {
-	char		 own[EPISODE_SCOPE];
 	const char	*name;
 
 	switch (judge_scope(scope, &name)) {
@@ -475,11 +485,9 @@ judge_speaks(const char *scope, const struct route *r, const char *host)
 		return (looks_up(scope, r) || same_system(scope, r,
 		    judge_system(r->server, host)));
 	case SCOPE_RECIPIENT:
-		return (same_scope(scope, SCOPE_RECIPIENT,
-		    via(r, r->to, host, own)));
+		return (same_word(scope, SCOPE_RECIPIENT, r, r->to, host));
 	case SCOPE_ROUTE:
-		return (same_scope(scope, SCOPE_ROUTE,
-		    via(r, r->name, host, own)));
+		return (same_word(scope, SCOPE_ROUTE, r, r->name, host));
 	case SCOPE_MONITOR:
 	case SCOPE_MAILBOX:
 	case SCOPES:

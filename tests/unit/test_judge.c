@@ -341,6 +341,9 @@ what_one_mail_host_says_is_its_word_alone(void **state)
 	judge_age(&r, "mx2.far.example", &j);
 	assert_string_equal(j.scope, "route r1 via mx2.far.example");
 	assert_false(judge_speaks(j.scope, &r, "mx1.far.example"));
+	/* Said before any host was known: any of them ends it. */
+	assert_true(judge_speaks(ROUTE, &r, "mx1.far.example"));
+	assert_true(judge_speaks(PERSON, &r, "mx1.far.example"));
 }
 
 static void
