@@ -536,6 +536,8 @@ read_on(struct look *l)
 	int64_t			 newest_ms = 0;
 	size_t			 i;
 
+	if (d->count == 0)
+		return (0);
 	for (i = 0; i < d->count && l->mails-- > 0; i++) {
 		hand_up(l, &d->fresh[i]);
 		if (d->fresh[i].at_ms > newest_ms)
