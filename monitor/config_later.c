@@ -17,7 +17,6 @@ static const struct later {
 	const char	*also;		/* one more value that is fine */
 } later[] = {
 	{ KIND_GLOBAL,	"http",			"" },
-	{ KIND_MAILBOX,	"token_command",	NULL },
 };
 
 /* A route's options are those of defaults, too. */

@@ -8,7 +8,6 @@
 #include "monitor/text.h"
 
 #define SILENCE_SLACK_MS	30000
-#define SILENCE_GRACE_MS	15000
 
 /*
  * What watchers tell: mails that carry our tokens, and whether they can look
@@ -45,17 +44,26 @@ mailbox_run_looked_ms(const struct engine *e, const struct mailbox_run *m)
 
 /*
  * A watcher speaks at least once a poll.  One that has hung or was stopped
- * does not: then its mailboxes are blind, and it is ended.
+ * does not: then its mailboxes are blind, and it is ended.  The wait has two
+ * parts, so that after a sleep of the machine or a step of the clock, when
+ * the first one is over at once, it has its word to say yet.
  */
 void
 mailbox_run_await(struct engine *e, struct mailbox_run *m, int64_t retry_ms)
 {
-	const struct mailbox	*b = m->mailbox;
-
 	m->doubted = false;
 	agenda_set(&e->agenda, &m->silence.agenda, e->now_ms + retry_ms +
-	    2 * b->poll_ms + b->connect_timeout_ms + b->timeout_ms +
-	    SILENCE_SLACK_MS);
+	    2 * m->mailbox->poll_ms + SILENCE_SLACK_MS);
+}
+
+static void
+doubt(struct engine *e, struct mailbox_run *m)
+{
+	const struct mailbox	*b = m->mailbox;
+
+	m->doubted = true;
+	agenda_set(&e->agenda, &m->silence.agenda, e->now_ms +
+	    b->connect_timeout_ms + b->timeout_ms + SILENCE_SLACK_MS);
 }
 
 /* Can it be looked at?  A change sets the clocks of what is awaited there. */
@@ -96,11 +104,8 @@ mailbox_run_silent(struct engine *e, struct item *item)
 	struct mailbox_run	*m = (struct mailbox_run *)((char *)item -
 				    offsetof(struct mailbox_run, silence));
 
-	/* After a sleep of the whole machine it has its word to say yet. */
 	if (!m->doubted) {
-		m->doubted = true;
-		agenda_set(&e->agenda, &item->agenda,
-		    e->now_ms + SILENCE_GRACE_MS);
+		doubt(e, m);
 		return;
 	}
 	log_warn("mailbox=%s its watcher has not spoken since it should have",

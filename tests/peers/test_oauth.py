@@ -107,6 +107,33 @@ class OAuth(Case):
         self.assertTrue(self.postfix.log_lines('sasl_method=OAUTHBEARER, sasl_username=' + USER))
         self.assertEqual(m.stop(), 0)
 
+    def looks_by(self, **mailbox):
+        """Mail for USER goes to the server with tokens, and is looked for there."""
+        m = self.usual(every='1s', to=USER)
+        self.postfix.set(transport_maps='inline:{%s=lmtp:unix:%s}' % (USER, self.login.lmtp))
+        m.section('mailbox', 'canary', port=self.login.imaps_port, host='localhost', tls='implicit',
+                  ca_file=self.peers.certificates.ca, user=USER, token_command=self.command(),
+                  insecure_auth=False, **mailbox)
+        del m.sections['mailbox', 'canary']['password_file']
+        return m
+
+    def test_a_mailbox_is_looked_into_with_a_token(self):
+        m = self.looks_by()
+        m.start()
+        m.wait_delivered('there', count=2)
+        self.assertTrue(self.login.log_lines('imap-login: .*method=(XOAUTH2|OAUTHBEARER)'))
+        self.assertEqual(m.stop(), 0)
+
+    def test_a_mailbox_that_refuses_the_token_is_tried_twice_and_blind(self):
+        self.give(token(lasts=-30))
+        m = self.looks_by(auth_pause='1h')
+        m.start()
+        m.wait('it is blind', lambda: [box for box in m.status()['mailboxes']
+                                       if box['state'] == 'blind' and box['reason']], within=40)
+        m.wait('two tokens were fetched', lambda: self.fetched() >= 2, within=40)
+        self.assertEqual(m.stop(), 0)
+        self.assertEqual(self.fetched(), 2, 'no third login within the pause')
+
     def test_where_there_is_only_xoauth2_it_is_used(self):
         m = self.sent_by()
         self.postfix.set(smtpd_sasl_mechanism_filter='xoauth2, plain, login')
