@@ -37,6 +37,9 @@ struct engine_ops {
 	void	(*expect)(void *arg, const struct frame_expect *);
 	/* Remove this mail.  Called only after the commit. */
 	void	(*clean)(void *arg, const struct frame_clean *);
+	/* How long the monitor has been running, in milliseconds from any
+	 * moment: nobody sets it, and it stands while the machine sleeps. */
+	int64_t	(*running_ms)(void *arg);
 	/* The watcher of this mailbox does not speak any more: end it.
 	 * May be NULL. */
 	void	(*silent)(void *arg, uint32_t mailbox);

@@ -69,7 +69,8 @@ struct mailbox_run {
 	struct item		 item;		/* first; the next clean-up */
 	struct item		 silence;	/* when its watcher should have
 						 * spoken */
-	bool			 doubted;	/* it was due once */
+	int64_t			 silent_ms;	/* running time at which it is
+						 * overdue */
 	uint32_t		 id;
 	const struct mailbox	*mailbox;	/* borrowed: config */
 	bool			 known;

@@ -7,7 +7,7 @@
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
-#define SILENCE_SLACK_MS	30000
+#define SILENCE_SLACK_MS	10000
 
 /*
  * What watchers tell: mails that carry our tokens, and whether they can look
@@ -44,26 +44,20 @@ mailbox_run_looked_ms(const struct engine *e, const struct mailbox_run *m)
 
 /*
  * A watcher speaks at least once a poll.  One that has hung or was stopped
- * does not: then its mailboxes are blind, and it is ended.  The wait has two
- * parts, so that after a sleep of the machine or a step of the clock, when
- * the first one is over at once, it has its word to say yet.
+ * does not: then its mailboxes are blind, and it is ended.  Only time in
+ * which both of us could run counts: a step of the clock or a sleep of the
+ * machine is nobody's silence.
  */
 void
 mailbox_run_await(struct engine *e, struct mailbox_run *m, int64_t retry_ms)
 {
-	m->doubted = false;
-	agenda_set(&e->agenda, &m->silence.agenda, e->now_ms + retry_ms +
-	    2 * m->mailbox->poll_ms + SILENCE_SLACK_MS);
-}
-
-static void
-doubt(struct engine *e, struct mailbox_run *m)
-{
 	const struct mailbox	*b = m->mailbox;
+	int64_t			 span_ms = retry_ms + 2 * b->poll_ms +
+				    b->connect_timeout_ms + b->timeout_ms +
+				    SILENCE_SLACK_MS;
 
-	m->doubted = true;
-	agenda_set(&e->agenda, &m->silence.agenda, e->now_ms +
-	    b->connect_timeout_ms + b->timeout_ms + SILENCE_SLACK_MS);
+	m->silent_ms = e->ops->running_ms(e->arg) + span_ms;
+	agenda_set(&e->agenda, &m->silence.agenda, e->now_ms + span_ms);
 }
 
 /* Can it be looked at?  A change sets the clocks of what is awaited there. */
@@ -103,9 +97,11 @@ mailbox_run_silent(struct engine *e, struct item *item)
 {
 	struct mailbox_run	*m = (struct mailbox_run *)((char *)item -
 				    offsetof(struct mailbox_run, silence));
+	int64_t			 left_ms;
 
-	if (!m->doubted) {
-		doubt(e, m);
+	left_ms = m->silent_ms - e->ops->running_ms(e->arg);
+	if (left_ms > 0) {
+		agenda_set(&e->agenda, &item->agenda, e->now_ms + left_ms);
 		return;
 	}
 	log_warn("mailbox=%s its watcher has not spoken since it should have",

@@ -97,6 +97,15 @@ do_clean(void *arg, const struct frame_clean *f)
 		watchers_clean(d->watchers, f);
 }
 
+/* CLOCK_MONOTONIC, as of this turn. */
+static int64_t
+do_running_ms(void *arg)
+{
+	struct daemon	*d = arg;
+
+	return ((int64_t)uv_now(&d->loop));
+}
+
 static void
 do_silent(void *arg, uint32_t mailbox)
 {
@@ -176,6 +185,7 @@ static const struct engine_ops	engine_ops = {
 	.expect = do_expect,
 	.clean = do_clean,
 	.random = do_random,
+	.running_ms = do_running_ms,
 	.silent = do_silent,
 	.hook = do_hook,
 	.news = do_news,

@@ -40,6 +40,20 @@ class Kill(Case):
             self.assert_goes_on()
         self.assertEqual(self.monitor.stop(), 0)
 
+    def test_a_watcher_that_hangs_is_ended_and_nothing_is_called_lost(self):
+        self.usual(late_after='3s', lost_after='6s')
+        self.monitor.section('mailbox', 'canary', poll='1s', timeout='2s', connect_timeout='2s')
+        self.monitor.start()
+        self.monitor.wait_delivered('there')
+        stopped = self.monitor.workers('mailflow-watcher')
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        self.monitor.wait('the hanging watcher was ended', lambda: not [
+            pid for pid in stopped if alive(pid)], within=60)
+        self.assert_goes_on()
+        self.assertIn('state=blind reason=the watcher process does not answer', self.monitor.log())
+        self.assertNotIn('class=undelivered', self.monitor.log())
+
     def test_a_sender_that_hangs_is_killed_at_its_deadline(self):
         self.usual()
         self.monitor.section('server', 'mail', timeout='2s', dot_timeout='2s', connect_timeout='2s')

@@ -71,6 +71,14 @@ op_expect(void *arg, const struct frame_expect *f)
 	(void)f;
 }
 
+static int64_t
+op_running_ms(void *arg)
+{
+	struct world	*w = arg;
+
+	return (w->now_ms);
+}
+
 static void
 op_random(void *arg, unsigned char *bytes, size_t size)
 {
@@ -89,6 +97,7 @@ static const struct engine_ops	ops = {
 	.expect = op_expect,
 	.clean = world_op_clean,
 	.random = op_random,
+	.running_ms = op_running_ms,
 	.hook = world_op_hook,
 };
 

@@ -20,11 +20,11 @@ expect said "FAILING: canary@example.com answers 452 4.2.2" 1
 expect open 2
 expect rows r 10..12
 3h server old accepts
-until 6h
+until 7h
 expect episodes no-such-user 1
 expect open 1
-6h server small accepts
-until 8h
+7h server small accepts
+until 9h
 expect episodes mailbox-full 1
 expect open 0
 sweep
