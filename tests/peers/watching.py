@@ -98,7 +98,7 @@ class Watching:
         self.say('token', 'box%d' % number)
         return self.wait('a token', lambda line: line.kind == 'token', since=since).bare
 
-    def good(self, number=1, within=10.0, since=0):
+    def good(self, number=1, within=60.0, since=0):
         return self.wait('box %d is good' % number, lambda line: line.kind == 'look'
                          and line['id'] == str(number) and line['state'] == 'good', within, since)
 
