@@ -756,7 +756,7 @@ free_route(struct engine *e, int64_t episode, const char *name)
 	struct route_run	*other = NULL;
 
 	for (struct route_run **r = e->routes; *r != NULL; r++) {
-		if ((*r)->paused || (*r)->current != NULL ||
+		if ((*r)->paused || (*r)->vanished || (*r)->current != NULL ||
 		    !follow_holds(e->follow, episode, (*r)->route,
 		    (*r)->host))
 			continue;
