@@ -22,6 +22,7 @@
 #define FIRST_LOOK	200
 #define LOOK_AGAIN_S	600
 #define HEAD_MAX	(64 * 1024)	/* read at first */
+#define REMOVE_TRIES	3
 #define RECENT		16
 #define MAILS_A_STEP	256		/* then the thread serves another */
 
@@ -697,7 +698,7 @@ remove_one(const struct maildir_names *n, const char *name,
 }
 
 static enum clean_state
-remove_from(const struct maildir_folder *f, const struct mailbox_clean *c,
+remove_once(const struct maildir_folder *f, const struct mailbox_clean *c,
     const struct match_rules *rules, const struct mailbox_sink *sink)
 {
 	uint64_t		 hash = (uint64_t)c->uidvalidity << 32 | c->uid;
@@ -715,6 +716,22 @@ remove_from(const struct maildir_folder *f, const struct mailbox_clean *c,
 		state = remove_one(&f->names[i], name, c, rules, sink);
 		mem_free(name);
 	}
+	return (state);
+}
+
+/*
+ * A mail that is renamed while the folders are read may be missed in both; it
+ * would be taken for gone and stay for ever.  So it is gone when it was not
+ * found several times in a row.
+ */
+static enum clean_state
+remove_from(const struct maildir_folder *f, const struct mailbox_clean *c,
+    const struct match_rules *rules, const struct mailbox_sink *sink)
+{
+	enum clean_state	state = CLEAN_GONE;
+
+	for (int i = 0; i < REMOVE_TRIES && state == CLEAN_GONE; i++)
+		state = remove_once(f, c, rules, sink);
 	return (state);
 }
 
