@@ -11,9 +11,11 @@ packages="gcc libc6-dev make autoconf automake pkg-config
 	libesmtp-dev libetpan-dev libconfuse-dev libcmocka-dev libuv1-dev
 	libsqlite3-dev libjansson-dev libc-ares-dev libssl-dev openssl python3"
 
+# dpkg may know a package and say "not-installed" or "config-files" of it.
+# A package of two architectures has two lines, and one of them is enough.
 installed() {
-	dpkg-query -W -f='${db:Status-Status} ' "$1" 2>/dev/null |
-	    grep -qw installed
+	dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null |
+	    grep -qx installed
 }
 
 as_root() {
