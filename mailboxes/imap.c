@@ -50,6 +50,16 @@ imap_lost(struct mailbox_box *box, enum imap_doing doing,
 }
 
 int
+imap_ours(struct mailbox_box *box, enum imap_doing doing,
+    enum outcome_class class, const char *sentence,
+    struct mailbox_trouble *trouble)
+{
+	imap_lost(box, doing, trouble);
+	imap_error_ours(trouble, class, sentence);
+	return (-1);
+}
+
+int
 imap_result(struct mailbox_box *box, int r, enum imap_doing doing,
     struct mailbox_trouble *trouble)
 {

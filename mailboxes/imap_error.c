@@ -18,6 +18,7 @@ static const char *const doings[] = {
 	[IMAP_FETCHING] = "FETCH",
 	[IMAP_IDLING] = "IDLE",
 	[IMAP_REMOVING] = "clean-up",
+	[IMAP_INTRODUCING] = "ID",
 };
 
 static const struct {

@@ -20,6 +20,8 @@ static const struct {
 	{ "LOGINDISABLED", IMAP_CAP_LOGINDISABLED },
 	{ "AUTH=PLAIN", IMAP_CAP_PLAIN },
 	{ "AUTH=XOAUTH2", IMAP_CAP_XOAUTH2 },
+	{ "AUTH=OAUTHBEARER", IMAP_CAP_OAUTHBEARER },
+	{ "ID", IMAP_CAP_ID },
 	{ "SASL-IR", IMAP_CAP_SASL_IR },
 	{ "X-GM-EXT-1", IMAP_CAP_GMAIL },
 	{ "SPECIAL-USE", IMAP_CAP_SPECIAL_USE },
@@ -235,8 +237,12 @@ untagged(struct imap_filter *f, struct imap_lex c)
 }
 
 static int
-continuation(struct imap_filter *f)
+continuation(struct imap_filter *f, struct imap_lex c)
 {
+	imap_lex_accept(&c, '+');
+	imap_lex_spaces(&c);
+	text_clean(f->challenge, sizeof f->challenge, c.p,
+	    (size_t)(c.end - c.p));
 	if (++f->pluses > IMAP_PLUS_MAX)
 		return (imap_broken(f, "endless continuation requests"));
 	if ((f->want & IMAP_WANT_IDLE) != 0 && f->tagged == IMAP_PENDING) {
@@ -296,7 +302,7 @@ response(struct imap_filter *f, struct imap_lex c)
 	if (f->greeting == IMAP_NO_GREETING)
 		return (greeting(f, c));
 	if (*c.p == '+')
-		return (continuation(f));
+		return (continuation(f, c));
 	if (imap_lex_accept(&c, '*'))
 		return (untagged(f, c));
 	return (tagged(f, c));
@@ -439,7 +445,7 @@ imap_filter_command(struct imap_filter *f, unsigned want)
 	f->want = want;
 	f->tagged = IMAP_PENDING;
 	f->pluses = 0;
-	f->code[0] = f->text[0] = '\0';
+	f->code[0] = f->text[0] = f->challenge[0] = '\0';
 }
 
 void

@@ -43,6 +43,8 @@ enum imap_greeting { IMAP_NO_GREETING, IMAP_GREETING_OK, IMAP_GREETING_PREAUTH }
 #define IMAP_CAP_SASL_IR	0x0080U
 #define IMAP_CAP_GMAIL		0x0100U
 #define IMAP_CAP_SPECIAL_USE	0x0200U
+#define IMAP_CAP_OAUTHBEARER	0x0400U
+#define IMAP_CAP_ID		0x0800U
 #define IMAP_CAP_KNOWN		0x8000U	/* the server has told its list */
 
 /* What the command in hand wants to reach the library. */
@@ -71,6 +73,7 @@ struct imap_filter {
 	char			 code[IMAP_CODE];
 	char			 text[IMAP_TEXT];
 	char			 alert[IMAP_TEXT];	/* the last [ALERT] */
+	char			 challenge[IMAP_TEXT];	/* of the last "+" */
 	unsigned		 capability;
 	unsigned		 pluses;	/* in the command in hand */
 	bool			 idling;	/* "+" came, no tagged line yet */

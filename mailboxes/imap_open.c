@@ -8,9 +8,6 @@
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
-/* How a login can be made, as the server offers. */
-enum login { LOGIN_COMMAND, LOGIN_PLAIN, LOGIN_XOAUTH2, LOGIN_NONE };
-
 static int
 address_family(enum address_family family)
 {
@@ -65,18 +62,9 @@ secure(struct mailbox_box *box, int64_t deadline,
 	return (0);
 }
 
-static int
-ours(struct mailbox_box *box, enum outcome_class class, const char *sentence,
-    struct mailbox_trouble *trouble)
-{
-	imap_lost(box, IMAP_LOGGING_IN, trouble);
-	imap_error_ours(trouble, class, sentence);
-	return (-1);
-}
-
 /* A greeting or an answer may have told the capabilities already. */
-static int
-learn_capabilities(struct mailbox_box *box, struct mailbox_trouble *trouble)
+int
+imap_learn(struct mailbox_box *box, struct mailbox_trouble *trouble)
 {
 	int	r;
 
@@ -99,7 +87,7 @@ greet(struct mailbox_box *box, struct mailbox_trouble *trouble)
 	if (r != MAILIMAP_NO_ERROR_AUTHENTICATED &&
 	    r != MAILIMAP_NO_ERROR_NON_AUTHENTICATED)
 		return (imap_lost(box, IMAP_GREETED, trouble));
-	return (learn_capabilities(box, trouble));
+	return (imap_learn(box, trouble));
 }
 
 /* RFC 3501 6.2.1; text sent along with the answer is an injection. */
@@ -113,8 +101,9 @@ starttls(struct mailbox_box *box, int64_t deadline,
 	int			 r;
 
 	if (f->greeting == IMAP_GREETING_PREAUTH && must)
-		return (ours(box, CLASS_TLS, "the server takes us as logged in "
-		    "(PREAUTH) before TLS, so TLS cannot be had", trouble));
+		return (imap_ours(box, IMAP_STARTING_TLS, CLASS_TLS,
+		    "the server takes us as logged in (PREAUTH) before TLS, "
+		    "so TLS cannot be had", trouble));
 	if (f->greeting == IMAP_GREETING_PREAUTH ||
 	    ((f->capability & IMAP_CAP_STARTTLS) == 0 && !must))
 		return (0);
@@ -122,128 +111,18 @@ starttls(struct mailbox_box *box, int64_t deadline,
 	r = mailimap_starttls(s->imap);
 	if (f->tagged == IMAP_OK &&
 	    (f->after_tagged > 0 || f->end != IMAP_FILTER_OPEN))
-		return (ours(box, CLASS_TLS, "text came in the clear after the "
-		    "answer to STARTTLS: somebody may be tampering", trouble));
+		return (imap_ours(box, IMAP_STARTING_TLS, CLASS_TLS,
+		    "text came in the clear after the answer to STARTTLS: "
+		    "somebody may be tampering", trouble));
 	r = imap_result(box, r, IMAP_STARTING_TLS, trouble);
 	if (r < 0)
 		return (-1);
 	if (r > 0)
-		return (must ? ours(box, CLASS_TLS,
+		return (must ? imap_ours(box, IMAP_STARTING_TLS, CLASS_TLS,
 		    "the server refuses STARTTLS", trouble) : 0);
 	if (secure(box, deadline, trouble) < 0)
 		return (-1);
-	return (learn_capabilities(box, trouble));
-}
-
-static enum login
-choose_login(const struct mailbox_box *box, unsigned capability)
-{
-	if (box->oauth)
-		return ((capability & IMAP_CAP_XOAUTH2) != 0 ? LOGIN_XOAUTH2 :
-		    LOGIN_NONE);
-	if ((capability & IMAP_CAP_LOGINDISABLED) == 0)
-		return (LOGIN_COMMAND);
-	return ((capability & IMAP_CAP_PLAIN) != 0 ? LOGIN_PLAIN : LOGIN_NONE);
-}
-
-/* RFC 4616: NUL user NUL password, in base 64.  Owned; wipe it. */
-static char *
-plain_response(const char *user, const char *secret)
-{
-	static const char	 digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t			 ulen = strlen(user), slen = strlen(secret);
-	size_t			 len = ulen + slen + 2, i, n = 0;
-	unsigned char		*raw = mem_alloc(len + 2);
-	char			*out = mem_alloc((len + 2) / 3 * 4 + 1);
-	unsigned		 v;
-
-	memcpy(raw + 1, user, ulen);
-	memcpy(raw + ulen + 2, secret, slen);
-	for (i = 0; i < len; i += 3) {
-		v = (unsigned)raw[i] << 16 | (unsigned)raw[i + 1] << 8 |
-		    raw[i + 2];
-		out[n++] = digits[v >> 18 & 63];
-		out[n++] = digits[v >> 12 & 63];
-		out[n++] = (char)(i + 1 < len ? digits[v >> 6 & 63] : '=');
-		out[n++] = (char)(i + 2 < len ? digits[v & 63] : '=');
-	}
-	mem_wipe(raw, len);
-	mem_free(raw);
-	return (out);
-}
-
-/* With the initial response where the server takes one (RFC 4959). */
-static int
-authenticate_plain(struct mailbox_session *s, const char *user,
-    const char *secret)
-{
-	char	*response = plain_response(user, secret), *command;
-	int	 r;
-
-	if ((s->stream->filter.capability & IMAP_CAP_SASL_IR) == 0) {
-		s->stream->answer = response;
-		return (mailimap_custom_command(s->imap,
-		    "AUTHENTICATE PLAIN"));
-	}
-	command = mem_printf("AUTHENTICATE PLAIN %s", response);
-	r = mailimap_custom_command(s->imap, command);
-	mem_wipe(command, strlen(command));
-	mem_wipe(response, strlen(response));
-	mem_free(command);
-	mem_free(response);
-	return (r);
-}
-
-static int
-send_login(struct mailbox_box *box, enum login how, const char *secret)
-{
-	struct mailbox_session	*s = box->session;
-
-	imap_arm(box, how == LOGIN_XOAUTH2 ? IMAP_WANT_PLUS : 0, IMAP_BUDGET);
-	switch (how) {
-	case LOGIN_COMMAND:
-		return (mailimap_login(s->imap, box->user, secret));
-	case LOGIN_PLAIN:
-		return (authenticate_plain(s, box->user, secret));
-	case LOGIN_XOAUTH2:
-		return (mailimap_oauth2_authenticate(s->imap, box->user,
-		    secret));
-	case LOGIN_NONE:
-		break;
-	}
-	panic("no way to log in");
-}
-
-static int
-login(struct mailbox_box *box, const char *secret,
-    struct mailbox_trouble *trouble)
-{
-	struct mailbox_session	*s = box->session;
-	enum login		 how;
-	int			 r;
-
-	if (s->stream->filter.greeting == IMAP_GREETING_PREAUTH ||
-	    box->user[0] == '\0')
-		return (0);
-	if (!transport_verified(s->stream->transport) && !box->insecure_auth)
-		return (ours(box, CLASS_TLS, "the password is not sent over a "
-		    "connection that is not verified (insecure_auth)",
-		    trouble));
-	how = choose_login(box, s->stream->filter.capability);
-	if (how == LOGIN_NONE)
-		return (ours(box, CLASS_AUTH, box->oauth ?
-		    "the server does not offer AUTH=XOAUTH2" :
-		    "the server disables LOGIN on this connection and does "
-		    "not offer AUTH=PLAIN", trouble));
-	/* What was told before the login need not hold after it. */
-	s->stream->filter.capability = 0;
-	r = imap_result(box, send_login(box, how, secret), IMAP_LOGGING_IN,
-	    trouble);
-	if (r != 0)
-		return (r < 0 ? -1 : imap_lost(box, IMAP_LOGGING_IN, trouble));
-	s->imap->imap_state = MAILIMAP_STATE_AUTHENTICATED;
-	return (learn_capabilities(box, trouble));
+	return (imap_learn(box, trouble));
 }
 
 /* Junk and trash. */
@@ -369,7 +248,7 @@ imap_open(struct mailbox_box *box, const char *secret,
 	    greet(box, trouble) < 0 ||
 	    ((box->tls == TLS_STARTTLS || box->tls == TLS_OPPORTUNISTIC) &&
 	    starttls(box, deadline, trouble) < 0) ||
-	    login(box, secret, trouble) < 0 ||
+	    imap_login(box, secret, trouble) < 0 ||
 	    find_or_do_without(box, sink, trouble) < 0)
 		return (-1);
 	r = imap_select(box, &box->folders[0], trouble);

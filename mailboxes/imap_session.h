@@ -43,9 +43,23 @@ int	 imap_result(struct mailbox_box *, int r, enum imap_doing,
 int	 imap_lost(struct mailbox_box *, enum imap_doing,
 	    struct mailbox_trouble *);
 
+/* The same when it is we who will not go on: CLASS and the sentence. */
+int	 imap_ours(struct mailbox_box *, enum imap_doing, enum outcome_class,
+	    const char *sentence, struct mailbox_trouble *);
+
 /* imap_open.c */
 int	 imap_open(struct mailbox_box *, const char *secret,
 	    const struct mailbox_sink *, struct mailbox_trouble *);
+
+/* Asks for the capabilities unless the server has told them by itself. */
+int	 imap_learn(struct mailbox_box *, struct mailbox_trouble *);
+
+/*
+ * imap_login.c: logs in, and learns what the server offers from then on.
+ * 0 or -1: closed.  secret: a password or an access token.
+ */
+int	 imap_login(struct mailbox_box *, const char *secret,
+	    struct mailbox_trouble *);
 
 /* imap_look.c */
 int	 imap_look(struct mailbox_box *, bool all,

@@ -11,20 +11,31 @@
 #define BUFFER	1024
 #define READ	4096
 
-/* Sends the answer that a "+" asked for; none is an empty line's cancel. */
+static void
+forget_answer(struct imap_stream *s)
+{
+	if (s->answer != NULL)
+		mem_wipe(s->answer, strlen(s->answer));
+	mem_free(s->answer);
+	s->answer = NULL;
+}
+
+/* Answers a "+" that has not been answered yet, if there is something to say. */
 static int
 answer_plus(struct imap_stream *s)
 {
-	char	*line;
-	ssize_t	 n;
-	size_t	 len, at = 0;
-	int	 r = 0;
+	const char	*words = s->answer != NULL ? s->answer : s->further;
+	char		*line;
+	ssize_t		 n;
+	size_t		 len, at = 0;
+	int		 r = 0;
 
-	line = mem_printf("%s\r\n", s->answer);
+	if (words == NULL || s->answered >= s->filter.pluses)
+		return (0);
+	s->answered = s->filter.pluses;
+	line = mem_printf("%s\r\n", words);
+	forget_answer(s);
 	len = strlen(line);
-	mem_wipe(s->answer, strlen(s->answer));
-	mem_free(s->answer);
-	s->answer = NULL;
 	for (; at < len && r == 0; at += (size_t)n)
 		if ((n = transport_write(s->transport, line + at,
 		    len - at)) <= 0)
@@ -58,8 +69,7 @@ low_read(mailstream_low *low, void *buf, size_t size)
 			return ((ssize_t)n);
 		if (s->filter.end != IMAP_FILTER_OPEN)
 			return (-1);
-		if (s->answer != NULL && s->filter.pluses > 0 &&
-		    answer_plus(s) < 0)
+		if (answer_plus(s) < 0)
 			return (-1);
 		got = transport_read(s->transport, data, sizeof data);
 		if (got <= 0)
@@ -155,9 +165,7 @@ imap_stream_close(struct imap_stream **sp)
 	mailstream_close(s->stream);
 	transport_close(&s->transport);
 	imap_filter_free(&s->filter);
-	if (s->answer != NULL)
-		mem_wipe(s->answer, strlen(s->answer));
-	mem_free(s->answer);
+	forget_answer(s);
 	mem_free(s);
 }
 

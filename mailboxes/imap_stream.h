@@ -20,8 +20,13 @@ struct imap_stream {
 	struct imap_filter	 filter;
 	mailstream		*stream;	/* owned by the library's session
 						 * until imap_stream_close() */
-	/* Sent at the next "+", once; base64 of a login.  Wiped then. */
-	char			*answer;	/* owned; NULL: none */
+	/*
+	 * What a login says when "+" asks: the response in base 64, once, and
+	 * then, to all that is asked further, the same words.
+	 */
+	char			*answer;	/* owned, wiped; NULL: none */
+	const char		*further;	/* static; NULL: nothing */
+	unsigned		 answered;	/* of filter.pluses */
 	/* When the read that first told of something new returned. */
 	struct stamp		 news_at;	/* wall_ms 0: nothing since reset */
 	unsigned		 grown, stirred;	/* as of the last reset */

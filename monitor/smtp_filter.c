@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "monitor/mem.h"
+#include "monitor/sasl.h"
 #include "monitor/text.h"
 
 /* Replies from the wire */
@@ -60,12 +61,12 @@ smtp_gather_drop(struct smtp_gather *g, size_t len)
 
 static const struct {
 	const char	*name;
-	enum smtp_auth	 bit;
+	enum sasl_mechanism	 bit;
 } mechanisms[] = {
-	{ "PLAIN",		SMTP_AUTH_PLAIN },
-	{ "LOGIN",		SMTP_AUTH_LOGIN },
-	{ "XOAUTH2",		SMTP_AUTH_XOAUTH2 },
-	{ "OAUTHBEARER",	SMTP_AUTH_OAUTHBEARER },
+	{ "PLAIN",		SASL_PLAIN },
+	{ "LOGIN",		SASL_LOGIN },
+	{ "XOAUTH2",		SASL_XOAUTH2 },
+	{ "OAUTHBEARER",	SASL_OAUTHBEARER },
 };
 
 static bool

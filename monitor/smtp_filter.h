@@ -39,13 +39,6 @@ void	 smtp_gather_drop(struct smtp_gather *, size_t len);
 
 /* What the server offers (RFC 5321 4.1.1.1) */
 
-enum smtp_auth {		/* bits */
-	SMTP_AUTH_PLAIN		= 1,
-	SMTP_AUTH_LOGIN		= 2,
-	SMTP_AUTH_XOAUTH2	= 4,
-	SMTP_AUTH_OAUTHBEARER	= 8
-};
-
 #define SMTP_AUTH_NAMES	128
 #define SMTP_EXTENSIONS	256
 
@@ -55,7 +48,7 @@ struct smtp_features {
 	bool		eightbit;	/* RFC 6152 */
 	bool		size;		/* RFC 1870 */
 	int64_t		size_limit;	/* bytes; 0: none told */
-	unsigned	auth;		/* bits of enum smtp_auth */
+	unsigned	auth;		/* bits of enum sasl_mechanism */
 	char		auth_names[SMTP_AUTH_NAMES];	/* as told, cleaned */
 	char		extensions[SMTP_EXTENSIONS];	/* keywords, by space */
 };

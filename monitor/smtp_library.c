@@ -16,6 +16,7 @@
 #include <libesmtp.h>
 
 #include "monitor/mem.h"
+#include "monitor/sasl.h"
 #include "monitor/text.h"
 
 /* Where libESMTP is told to go; nobody listens at discard. */
@@ -146,12 +147,12 @@ smtp_library_mechanism(const struct frame_job *job,
 {
 	size_t	user = strlen(job->user), secret = strlen(job->secret);
 
-	if ((f->auth & SMTP_AUTH_PLAIN) != 0 && user <= PLAIN_MAX &&
+	if ((f->auth & SASL_PLAIN) != 0 && user <= PLAIN_MAX &&
 	    secret <= PLAIN_MAX)
-		return (SMTP_AUTH_PLAIN);
-	if ((f->auth & SMTP_AUTH_LOGIN) != 0 && user <= LOGIN_MAX &&
+		return (SASL_PLAIN);
+	if ((f->auth & SASL_LOGIN) != 0 && user <= LOGIN_MAX &&
 	    secret <= LOGIN_MAX)
-		return (SMTP_AUTH_LOGIN);
+		return (SASL_LOGIN);
 	return (0);
 }
 

@@ -23,8 +23,8 @@ struct smtp_library	*smtp_library_begin(const struct frame_job *,
 			    const struct smtp_features *);
 
 /*
- * The mechanism, a bit of enum smtp_auth, that the library can log in with
- * on such a server; 0: none.  Only one is ever offered to it: it would try
+ * The bit of enum sasl_mechanism that the library can log in with on such a
+ * server; 0: none.  Only one is ever offered to it: it would try
  * the next after a refusal, and servers count refusals.
  */
 unsigned		 smtp_library_mechanism(const struct frame_job *,

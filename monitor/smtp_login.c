@@ -38,17 +38,17 @@ exchange(struct smtp_session *s, const char *line, const char *shown,
  */
 static int
 oauth_refused(struct smtp_session *s, struct reply *r,
-    enum smtp_auth mechanism)
+    enum sasl_mechanism mechanism)
 {
-	char	said[OUTCOME_REPLY], why[OUTCOME_REPLY + 64];
+	char	said[OUTCOME_REPLY], why[OUTCOME_REPLY + 64], line[16];
 
-	smtp_oauth_error(r->text, said, sizeof said);
-	smtp_scrub(said, s->job->secret);
+	sasl_explained(r->text, said, sizeof said);
+	sasl_scrub(said, s->job->secret);
 	snprintf(why, sizeof why, "the server does not take the token: %s",
 	    said[0] != '\0' ? said : "it does not say why");
 	smtp_note(s, "%s", why);
-	if (exchange(s, mechanism == SMTP_AUTH_XOAUTH2 ? "\r\n" : "AQ==\r\n",
-	    NULL, r) != 0 || r->code < 400)
+	snprintf(line, sizeof line, "%s\r\n", sasl_acknowledge(mechanism));
+	if (exchange(s, line, NULL, r) != 0 || r->code < 400)
 		return (refuse(s, why));
 	if (said[0] != '\0') {
 		text_append(r->text, sizeof r->text, " ");
@@ -62,7 +62,7 @@ is_asked_for(const struct reply *r)
 {
 	char	said[8];
 
-	smtp_oauth_error(r->text, said, sizeof said);
+	sasl_explained(r->text, said, sizeof said);
 	return (r->code == 334 && said[0] == '\0');
 }
 
@@ -93,16 +93,16 @@ say_token(struct smtp_session *s, const char *name, const char *coded,
 }
 
 static int
-oauth_login(struct smtp_session *s, enum smtp_auth mechanism)
+oauth_login(struct smtp_session *s, enum sasl_mechanism mechanism)
 {
 	char		coded[2 * FRAME_SECRET_SIZE];
 	struct reply	r;
 	int		said;
 
-	if (smtp_oauth(mechanism, s->job->user, s->job->secret, s->host,
+	if (sasl_response(mechanism, s->job->user, s->job->secret, s->host,
 	    s->job->port, coded, sizeof coded) == 0)
 		return (refuse(s, "the access token is too long"));
-	said = say_token(s, mechanism == SMTP_AUTH_XOAUTH2 ? "XOAUTH2" :
+	said = say_token(s, mechanism == SASL_XOAUTH2 ? "XOAUTH2" :
 	    "OAUTHBEARER", coded, &r);
 	mem_wipe(coded, sizeof coded);
 	if (said != 0)
@@ -119,16 +119,16 @@ oauth_login(struct smtp_session *s, enum smtp_auth mechanism)
 static int
 oauth(struct smtp_session *s)
 {
-	return (oauth_login(s, (s->features.auth & SMTP_AUTH_OAUTHBEARER) != 0 ?
-	    SMTP_AUTH_OAUTHBEARER : SMTP_AUTH_XOAUTH2));
+	return (oauth_login(s, (s->features.auth & SASL_OAUTHBEARER) != 0 ?
+	    SASL_OAUTHBEARER : SASL_XOAUTH2));
 }
 
 int
 smtp_login(struct smtp_session *s)
 {
 	unsigned	want = s->job->oauth ?
-			    SMTP_AUTH_XOAUTH2 | SMTP_AUTH_OAUTHBEARER :
-			    SMTP_AUTH_PLAIN | SMTP_AUTH_LOGIN;
+			    SASL_XOAUTH2 | SASL_OAUTHBEARER :
+			    SASL_PLAIN | SASL_LOGIN;
 
 	if (s->job->user[0] == '\0' || s->job->kind == JOB_CHECK)
 		return (0);

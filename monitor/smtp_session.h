@@ -4,7 +4,7 @@
 #include "monitor/reply.h"
 #include "monitor/smtp_filter.h"
 #include "monitor/smtp_library.h"
-#include "monitor/smtp_secret.h"
+#include "monitor/sasl.h"
 #include "monitor/smtp_send.h"
 #include "monitor/transport.h"
 

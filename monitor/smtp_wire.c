@@ -80,7 +80,7 @@ smtp_note_line(struct smtp_session *s, char who, const char *bytes, size_t len)
 	while (len > 0 && (bytes[len - 1] == '\r' || bytes[len - 1] == '\n'))
 		len--;
 	text_clean(whole, sizeof whole, bytes, len);
-	smtp_scrub(whole, s->job->secret);
+	sasl_scrub(whole, s->job->secret);
 	text_copy(text, sizeof text, whole);
 	transcript(s, name, text);
 }
@@ -170,7 +170,7 @@ smtp_end(struct smtp_session *s, enum outcome_class class,
 	vsnprintf(raw, sizeof raw, fmt, ap);
 	va_end(ap);
 	text_clean(text, sizeof text, raw, strlen(raw));
-	smtp_scrub(text, s->job->secret);
+	sasl_scrub(text, s->job->secret);
 	if (s->dot_sent)
 		return (end_uncertain(s, text));
 	text_copy(s->out->reply, sizeof s->out->reply, text);
@@ -217,7 +217,7 @@ smtp_end_reply(struct smtp_session *s, const struct reply *r)
 	s->out->contradiction = r->contradiction;
 	text_copy(s->out->enhanced, sizeof s->out->enhanced, r->enhanced);
 	text_copy(s->out->reply, sizeof s->out->reply, r->text);
-	smtp_scrub(s->out->reply, s->job->secret);
+	sasl_scrub(s->out->reply, s->job->secret);
 	if (is_login_trouble(s, r, m.class))
 		return (finish(s, CLASS_AUTH, VERDICT_TEMPORARY, true));
 	return (finish(s, m.class, m.verdict, false));

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "monitor/smtp_filter.h"
-#include "monitor/smtp_secret.h"
+#include "monitor/sasl.h"
 
 /*
  * What a server sends, in pieces cut at every place: the same replies must
@@ -77,7 +77,7 @@ try_features(const char *bytes, size_t len)
 	smtp_features_read(&f, bytes, len);
 	must(f.size_limit >= 0);
 	must(memchr(f.auth_names, '\0', sizeof f.auth_names) != NULL);
-	n = smtp_features_print(&f, f.auth & (SMTP_AUTH_PLAIN), text);
+	n = smtp_features_print(&f, f.auth & (SASL_PLAIN), text);
 	must(n == strlen(text) && n + 1 < sizeof text);
 	for (line = text; *line != '\0'; line = end + 2) {
 		must((end = strstr(line, "\r\n")) != NULL);
@@ -126,9 +126,9 @@ try_texts(const char *text)
 	n = strlen(text) < sizeof copy ? strlen(text) : sizeof copy - 1;
 	memcpy(copy, text, n);
 	copy[n] = '\0';
-	smtp_oauth_error(copy, line, sizeof line);
+	sasl_explained(copy, line, sizeof line);
 	must(strlen(line) < sizeof line);
-	smtp_scrub(copy, "secret");
+	sasl_scrub(copy, "secret");
 	must(strlen(copy) == n && strstr(copy, "secret") == NULL);
 	while ((n = smtp_pad_line(left, line)) > 0) {
 		must(n <= sizeof line && memcmp(line + n - 2, "\r\n", 2) == 0);

@@ -21,6 +21,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WITHIN = 420        # seconds for one program; the slowest takes a third of it
+SHOWN = 24          # lines of each failed test
 GRACE = 20          # to stop its servers after that
 
 
@@ -64,6 +65,18 @@ def counted(counts, log):
     return (*map(int, said[-1]), 0) if said else (0, 1, 0)
 
 
+def complaints(log):
+    """What the log says of each failed test: its name and the end of what was
+    wrong with it, short enough for a CI page."""
+    with open(log, errors='replace') as f:
+        text = f.read()
+    found = re.findall(r'^=+\n((?:FAIL|ERROR): .*?)\n-+\n(.*?)(?=\n=+\n|\n-+\nRan |\Z)', text,
+                       re.M | re.S)
+    for name, what in found or [(os.path.basename(log), text)]:
+        yield name
+        yield from ('  ' + line[:160] for line in what.splitlines()[-SHOWN:])
+
+
 def main():
     parse = argparse.ArgumentParser()
     parse.add_argument('--logs', default='.')
@@ -75,7 +88,7 @@ def main():
     names = [os.path.basename(name).removesuffix('.py') for name in args.names]
     names = names or sorted(os.path.basename(path)[:-3]
                             for path in glob.glob(os.path.join(HERE, 'test_*.py')))
-    totals = [0, 0, 0]
+    totals, bad = [0, 0, 0], []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         todo = {pool.submit(run, name, args.logs): name for name in names}
         for done in concurrent.futures.as_completed(todo):
@@ -85,6 +98,9 @@ def main():
                 failed, os.path.join(args.logs, todo[done])) if failed else 'ok'
             print('  %-28s %3d passed  %5.1f s  %s' % (todo[done], passed, seconds, word),
                   flush=True)
+            bad += [todo[done]] if failed else []
+    for name in bad:
+        print('\n'.join(complaints(os.path.join(args.logs, name + '.log'))))
     with open(os.path.join(args.logs, 'counts'), 'w') as f:
         f.write('%d %d %d\n' % tuple(totals))
     return 1 if totals[1] or not totals[0] else 0

@@ -16,7 +16,7 @@ KEY = b'a key of thirty-two bytes or more'
 
 # Tokens are signed, so that Dovecot needs nobody to ask about them.
 CONFIG = '''
-auth_mechanisms = plain login xoauth2 oauthbearer
+auth_mechanisms = %s
 passdb {
   driver = oauth2
   mechanisms = xoauth2 oauthbearer
@@ -58,13 +58,18 @@ class OAuth(Case):
         scratch = self.scratch
         keys = scratch.directory('keys', 'default', 'HS256')
         scratch.write('keys/default/HS256/default', base64.b64encode(KEY).decode())
-        settings = scratch.write('oauth2.conf.ext', OAUTH % os.path.dirname(os.path.dirname(keys)))
-        self.login = Dovecot(scratch, {USER: 'unused'}, self.peers.certificates.good,
-                             name='login', more=CONFIG % settings)
+        self.settings = scratch.write('oauth2.conf.ext',
+                                      OAUTH % os.path.dirname(os.path.dirname(keys)))
+        self.login = self.tokens('plain login xoauth2 oauthbearer', 'login')
         self.postfix.set(smtpd_sasl_path=self.login.login_service)
         self.token_file = scratch.sub('token')
         self.runs = scratch.sub('runs')
         self.give(token())
+
+    def tokens(self, mechanisms, name):
+        """A Dovecot that takes them."""
+        return Dovecot(self.scratch, {USER: 'unused'}, self.peers.certificates.good, name=name,
+                       more=CONFIG % (mechanisms, self.settings))
 
     def give(self, text):
         """What the command prints from now on."""
@@ -121,15 +126,30 @@ class OAuth(Case):
         m = self.looks_by()
         m.start()
         m.wait_delivered('there', count=2)
-        self.assertTrue(self.login.log_lines('imap-login: .*method=(XOAUTH2|OAUTHBEARER)'))
+        self.assertTrue(self.login.log_lines('imap-login: .*method=OAUTHBEARER'))
         self.assertEqual(m.stop(), 0)
+
+    def test_a_mailbox_that_has_only_xoauth2_is_looked_into(self):
+        self.login.stop()
+        self.login = self.tokens('plain xoauth2', 'other')
+        m = self.looks_by()
+        m.start()
+        m.wait_delivered('there')
+        self.assertTrue(self.login.log_lines('imap-login: .*method=XOAUTH2'))
+
+    def test_a_long_token_opens_a_mailbox(self):
+        self.give(token(groups=['x' * 40] * 50))
+        m = self.looks_by()
+        m.start()
+        m.wait_delivered('there')
 
     def test_a_mailbox_that_refuses_the_token_is_tried_twice_and_blind(self):
         self.give(token(lasts=-30))
         m = self.looks_by(auth_pause='1h')
         m.start()
-        m.wait('it is blind', lambda: [box for box in m.status()['mailboxes']
-                                       if box['state'] == 'blind' and box['reason']], within=40)
+        box = m.wait('it is blind', lambda: [box for box in m.status()['mailboxes']
+                                             if box['state'] == 'blind' and box['reason']], within=40)[0]
+        self.assertIn('invalid_token', box['reason'])
         m.wait('two tokens were fetched', lambda: self.fetched() >= 2, within=40)
         self.assertEqual(m.stop(), 0)
         self.assertEqual(self.fetched(), 2, 'no third login within the pause')

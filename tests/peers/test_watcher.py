@@ -398,6 +398,21 @@ class Scripted(WatcherCase):
         self.assertIn('LOGIN', self.watching.blind()['reason'])
         self.assertNotIn('LOGIN', '\n'.join(line for line in server.transcript if ' C: ' in line))
 
+    def test_a_server_that_opens_nothing_to_the_nameless_is_told_a_name(self):
+        server = self.serve(hooks=[
+            {'on': 'ID', 'set': {'select': {'named': True}, 'hooks': []}},
+            {'on': 'SELECT', 'times': 0, 'instead': ['{tag} NO SELECT Unsafe Login. Please contact us']}])
+        self.watch(port=server.port)
+        self.assertEqual(sum(' ID (' in line for line in server.transcript), 1)
+
+    def test_a_server_without_id_is_told_none_and_one_that_refuses_it_is_forgiven(self):
+        for number, script in enumerate((
+                {'capability': 'IMAP4rev1 IDLE UIDPLUS'},
+                {'hooks': [{'on': 'ID', 'instead': ['{tag} BAD unknown']}]}), 1):
+            server = self.serve(**script)
+            self.watch(number=number, port=server.port)
+            self.assertEqual(sum(' ID (' in line for line in server.transcript), number - 1)
+
     def test_a_server_that_is_busy_has_not_refused_the_password(self):
         server = self.serve(hooks=[{'on': 'LOGIN', 'times': 3, 'instead': [
             '{tag} NO [UNAVAILABLE] try again later']}])

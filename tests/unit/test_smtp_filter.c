@@ -9,7 +9,7 @@
 
 #include "monitor/mem.h"
 #include "monitor/smtp_filter.h"
-#include "monitor/smtp_secret.h"
+#include "monitor/sasl.h"
 
 /* Replies from the wire */
 
@@ -122,8 +122,8 @@ the_features_are_read_whatever_their_case_and_form(void **state)
 	smtp_features_read(&f, reply, sizeof reply - 1);
 	assert_true(f.size && f.dsn && f.eightbit && f.starttls);
 	assert_int_equal(f.size_limit, 52428800);
-	assert_int_equal(f.auth, SMTP_AUTH_LOGIN | SMTP_AUTH_PLAIN |
-	    SMTP_AUTH_XOAUTH2 | SMTP_AUTH_OAUTHBEARER);
+	assert_int_equal(f.auth, SASL_LOGIN | SASL_PLAIN |
+	    SASL_XOAUTH2 | SASL_OAUTHBEARER);
 	assert_string_equal(f.auth_names,
 	    "LOGIN PLAIN xoauth2 OAUTHBEARER ../../evil");
 }
@@ -169,7 +169,7 @@ the_library_is_offered_only_what_it_can_take(void **state)
 
 	(void)state;
 	smtp_features_read(&f, reply, sizeof reply - 1);
-	smtp_features_print(&f, SMTP_AUTH_PLAIN, text);
+	smtp_features_print(&f, SASL_PLAIN, text);
 	assert_string_equal(text, "250-mailflowd\r\n250-SIZE\r\n"
 	    "250-8BITMIME\r\n250-DSN\r\n250-AUTH PLAIN\r\n250 NOOP\r\n");
 	smtp_features_print(&f, 0, text);
@@ -313,97 +313,14 @@ a_secret_that_a_server_repeats_is_starred_out(void **state)
 	char	coded[] = "AUTH PLAIN AHUAaHVudG";	/* "\0u\0hunt" */
 
 	(void)state;
-	smtp_scrub(text, "hunter22");
+	sasl_scrub(text, "hunter22");
 	assert_string_equal(text, "no: ********, ********!");
-	smtp_scrub(kept, "abc");
+	sasl_scrub(kept, "abc");
 	assert_string_equal(kept, "abc is too short to be told from words");
-	smtp_scrub(cut, "hunter22");
+	sasl_scrub(cut, "hunter22");
 	assert_string_equal(cut, "no: *******");
-	smtp_scrub(coded, "hunter22");
+	sasl_scrub(coded, "hunter22");
 	assert_string_equal(coded, "AUTH PLAIN **********");
-}
-
-static void
-a_secret_is_found_in_base_64_wherever_it_begins(void **state)
-{
-	static const char	*const around[] = { "", "u", "us", "use",
-				    "n,a=u,\001auth=Bearer " };
-	char			 coded[256], text[512], plain[128];
-
-	(void)state;
-	for (size_t i = 0; i < NITEMS(around); i++) {
-		snprintf(plain, sizeof plain, "%shunter22%s", around[i],
-		    around[i]);
-		assert_true(smtp_base64(coded, sizeof coded, plain,
-		    strlen(plain)) > 0);
-		snprintf(text, sizeof text, "bad login (%s), sorry", coded);
-		smtp_scrub(text, "hunter22");
-		coded[strcspn(coded, "=")] = '\0';
-		assert_null(strstr(text, coded));
-		assert_non_null(strstr(text, "bad login (***"));
-		assert_non_null(strstr(text, "), sorry"));
-	}
-}
-
-/* That of RFC 7628 4.1, and of the makers of XOAUTH2. */
-static void
-an_oauth_login_is_put_together(void **state)
-{
-	char	coded[256];
-
-	(void)state;
-	smtp_oauth(SMTP_AUTH_XOAUTH2, "someuser@example.com",
-	    "ya29.vF9dft4qmTc2Nvb3RlckBhdHRhdmlzdGEuY29tCg", "", 0, coded,
-	    sizeof coded);
-	assert_string_equal(coded, "dXNlcj1zb21ldXNlckBleGFtcGxlLmNvbQFhdXRoPU"
-	    "JlYXJlciB5YTI5LnZGOWRmdDRxbVRjMk52YjNSbGNrQmhkSFJoZG1semRHRXVZMj"
-	    "l0Q2cBAQ==");
-	smtp_oauth(SMTP_AUTH_OAUTHBEARER, "user@example.com",
-	    "vF9dft4qmTc2Nvb3RlckBhbHRhdmlzdGEuY29tCg==", "server.example.com",
-	    143, coded, sizeof coded);
-	assert_string_equal(coded, "bixhPXVzZXJAZXhhbXBsZS5jb20sAWhvc3Q9c2Vydm"
-	    "VyLmV4YW1wbGUuY29tAXBvcnQ9MTQzAWF1dGg9QmVhcmVyIHZGOWRmdDRxbVRjMk"
-	    "52YjNSbGNrQmhiSFJoZG1semRHRXVZMjl0Q2c9PQEB");
-	assert_int_equal(smtp_oauth(SMTP_AUTH_XOAUTH2, "user@example.com",
-	    "vF9dft4qmT", "", 0, coded, 20), 0);
-}
-
-static void
-a_users_comma_does_not_end_his_name(void **state)
-{
-	char	have[256], want[256];
-
-	(void)state;
-	smtp_oauth(SMTP_AUTH_OAUTHBEARER, "a,b=c", "t", "h", 25, have,
-	    sizeof have);
-	smtp_base64(want, sizeof want, "n,a=a=2Cb=3Dc,\001host=h\001port=25"
-	    "\001auth=Bearer t\001\001", 45);
-	assert_string_equal(have, want);
-}
-
-static void
-what_a_server_has_against_a_token_is_read(void **state)
-{
-	static const struct {
-		const char	*challenge;
-		const char	*said;
-	} rows[] = {
-		{ "eyJzdGF0dXMiOiJpbnZhbGlkX3Rva2VuIn0=",
-		  "{\"status\":\"invalid_token\"}" },
-		{ "eyJzdGF0dXMiOiI0MDAifQ", "{\"status\":\"400\"}" },
-		{ "ewoiYSI6IvAfIn0K",	"{ \"a\":\"? \"} " },
-		{ "",			"" },
-		{ "=",			"" },
-		{ "VXNlcm5hbWU6",	"" },
-		{ "go ahead",		"" },
-	};
-	char	said[256];
-
-	(void)state;
-	for (size_t i = 0; i < NITEMS(rows); i++) {
-		smtp_oauth_error(rows[i].challenge, said, sizeof said);
-		assert_string_equal(said, rows[i].said);
-	}
 }
 
 static void
@@ -449,10 +366,6 @@ main(void)
 		cmocka_unit_test(the_queue_id_is_found_in_what_servers_say),
 		cmocka_unit_test(a_queue_id_that_does_not_fit_is_left_out),
 		cmocka_unit_test(a_secret_that_a_server_repeats_is_starred_out),
-		cmocka_unit_test(a_secret_is_found_in_base_64_wherever_it_begins),
-		cmocka_unit_test(an_oauth_login_is_put_together),
-		cmocka_unit_test(a_users_comma_does_not_end_his_name),
-		cmocka_unit_test(what_a_server_has_against_a_token_is_read),
 		cmocka_unit_test(padding_fills_to_the_byte_with_short_lines),
 	};
 

@@ -1,4 +1,4 @@
-#include "monitor/smtp_secret.h"
+#include "monitor/sasl.h"
 
 #include <openssl/evp.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ static const char	alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 /* Base 64 */
 
 size_t
-smtp_base64(char *buf, size_t size, const void *bytes, size_t len)
+sasl_base64(char *buf, size_t size, const void *bytes, size_t len)
 {
 	size_t	need = (len + 2) / 3 * 4;
 
@@ -45,7 +45,7 @@ decode(const char *s, size_t len, char *out)
 	return (n);
 }
 
-/* OAuth */
+/* Responses */
 
 /* A user within "n,a=user,": RFC 5801 4 has these two escaped. */
 static void
@@ -62,16 +62,12 @@ escape_user(const char *user, char *buf, size_t size)
 }
 
 static char *
-oauth_plain(enum smtp_auth mechanism, const char *user, const char *token,
-    const char *host, unsigned port)
+oauthbearer(const char *user, const char *token, const char *host,
+    unsigned port)
 {
-	char	*escaped, *plain;
 	size_t	 size = 3 * strlen(user) + 1;
+	char	*escaped = mem_alloc(size), *plain;
 
-	if (mechanism == SMTP_AUTH_XOAUTH2)
-		return (mem_printf("user=%s\001auth=Bearer %s\001\001", user,
-		    token));
-	escaped = mem_alloc(size);
 	escape_user(user, escaped, size);
 	plain = mem_printf("n,a=%s,\001host=%s\001port=%u\001auth=Bearer "
 	    "%s\001\001", escaped, host, port, token);
@@ -80,19 +76,36 @@ oauth_plain(enum smtp_auth mechanism, const char *user, const char *token,
 }
 
 size_t
-smtp_oauth(enum smtp_auth mechanism, const char *user, const char *token,
-    const char *host, unsigned port, char *buf, size_t size)
+sasl_response(enum sasl_mechanism mechanism, const char *user,
+    const char *secret, const char *host, unsigned port, char *buf,
+    size_t size)
 {
-	char	*plain = oauth_plain(mechanism, user, token, host, port);
-	size_t	 len = smtp_base64(buf, size, plain, strlen(plain));
+	char	*plain;
+	size_t	 len, n;
 
-	mem_wipe(plain, strlen(plain));
+	if (mechanism == SASL_OAUTHBEARER)
+		plain = oauthbearer(user, secret, host, port);
+	else if (mechanism == SASL_XOAUTH2)
+		plain = mem_printf("user=%s\001auth=Bearer %s\001\001", user,
+		    secret);
+	else
+		plain = mem_printf("%c%s%c%s", '\0', user, '\0', secret);
+	len = mechanism == SASL_PLAIN ? strlen(user) + strlen(secret) + 2 :
+	    strlen(plain);
+	n = sasl_base64(buf, size, plain, len);
+	mem_wipe(plain, len);
 	mem_free(plain);
-	return (len);
+	return (n);
+}
+
+const char *
+sasl_acknowledge(enum sasl_mechanism mechanism)
+{
+	return (mechanism == SASL_OAUTHBEARER ? "AQ==" : "");
 }
 
 void
-smtp_oauth_error(const char *challenge, char *buf, size_t size)
+sasl_explained(const char *challenge, char *buf, size_t size)
 {
 	char	bytes[1024];
 	size_t	len = strspn(challenge, alphabet), n;
@@ -138,7 +151,7 @@ scrub_coded(char *text, const char *secret)
 }
 
 void
-smtp_scrub(char *text, const char *secret)
+sasl_scrub(char *text, const char *secret)
 {
 	text_scrub(text, secret);
 	if (strlen(secret) >= SECRET_LEAST)
