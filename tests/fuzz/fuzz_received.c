@@ -35,7 +35,7 @@ check_way(const char *head, size_t len, int least)
 	CHECK(strnlen(r.slowest_hop, sizeof r.slowest_hop) <
 	    sizeof r.slowest_hop);
 	for (const char *p = r.slowest_hop; *p != '\0'; p++)
-		CHECK(*p >= ' ' && *p <= '~');
+		CHECK((unsigned char)*p >= ' ' && *p != 127);
 	received_auth_results(head, len, "mx", results, sizeof results);
 	CHECK(strnlen(results, sizeof results) < sizeof results);
 }
