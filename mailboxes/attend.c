@@ -347,7 +347,8 @@ after(uv_work_t *work, int status)
 	t = watch_finished(&a->watch, s->what, s->result, &s->trouble, now,
 	    attend_random());
 	for (i = 0; i < s->arrived_count; i++)
-		watch_arrived(&a->watch, s->arrived[i], now);
+		watch_arrived(&a->watch, s->arrived[i].token,
+		    s->arrived[i].first, now);
 	if (s->what == WATCH_OPEN && s->result != WATCH_LOST)
 		attend_apply_marks(a);
 	if (s->elsewhere)

@@ -12,10 +12,12 @@
 #define BODY_LOOK	8192	/* as much of it as is looked into */
 
 static void
-remember(struct step *s, const char *token)
+remember(struct step *s, const char *token, bool first)
 {
-	if (s->arrived_count < STEP_ARRIVED)
-		text_copy(s->arrived[s->arrived_count++], TOKEN_SIZE, token);
+	if (s->arrived_count == STEP_ARRIVED)
+		return;
+	s->arrived[s->arrived_count].first = first;
+	text_copy(s->arrived[s->arrived_count++].token, TOKEN_SIZE, token);
 }
 
 static void
@@ -117,7 +119,7 @@ on_mail(void *arg, const struct mailbox_mail *mail)
 		return (MAILBOX_WHOLE);
 	if (m.carrier != MATCH_NOWHERE) {
 		send_arrival(s, mail, &m);
-		remember(s, m.token);
+		remember(s, m.token, mail->folder == &s->box->folders[0]);
 		return (MAILBOX_ENOUGH);
 	}
 	if (m.stranger) {

@@ -27,7 +27,10 @@ struct step {
 	/* What came of it. */
 	enum watch_result		 result;
 	struct mailbox_trouble		 trouble;
-	char				 arrived[STEP_ARRIVED][TOKEN_SIZE];
+	struct {
+		char	token[TOKEN_SIZE];
+		bool	first;		/* in the first folder */
+	}				 arrived[STEP_ARRIVED];
 	size_t				 arrived_count;
 	unsigned			 ignored;
 	char				 warning[OUTCOME_HOST];	/* or "" */

@@ -21,8 +21,10 @@
 
 /* Gaps between the looks of a burst; the last repeats until its end. */
 static const int64_t burst_gaps[] = { 5, 5, 10, 20, 40, 80, 150, 300 };
-/* From this step on the other folders are looked at too. */
-#define BURST_ALL	5
+/* A probe that is so late may lie in another folder. */
+#define BURST_ALL	80
+/* A burst that begins so late leaves time for IDLE before it. */
+#define BURST_FAR	400
 
 static const int64_t back_off[] = { 1, 2, 5, 10, 30, 60, 120, 300 };
 
@@ -77,8 +79,8 @@ next_closed(struct watch *w, int64_t now, int64_t *at)
 static bool
 may_wait(const struct watch *w, int64_t now)
 {
-	return (w->may_idle && now >= w->no_idle_until &&
-	    w->burst_began == 0 && w->to_clean == 0);
+	return (w->may_idle && now >= w->no_idle_until && w->to_clean == 0 &&
+	    (w->burst_began == 0 || w->burst_at - now >= BURST_FAR));
 }
 
 static enum watch_step
@@ -90,8 +92,8 @@ next_open(struct watch *w, int64_t now, int64_t *at)
 		return (WATCH_LOOK);
 	if (w->burst_began != 0) {
 		if (now >= w->burst_at)
-			return (w->other_folders &&
-			    w->burst_step >= BURST_ALL ? WATCH_LOOK_ALL :
+			return (w->other_folders && now - w->burst_began >=
+			    BURST_ALL + w->usual_ms * 5 / 4 ? WATCH_LOOK_ALL :
 			    WATCH_LOOK);
 		sooner(at, w->burst_at);
 	}
@@ -231,19 +233,21 @@ watch_lost(struct watch *w, const struct mailbox_trouble *trouble,
 	return (tell_blind(w, now, trouble->class));
 }
 
+static int64_t
+burst_gap(unsigned step)
+{
+	return (burst_gaps[step < NITEMS(burst_gaps) ? step :
+	    NITEMS(burst_gaps) - 1]);
+}
+
 /* A look has ended well. */
 static struct watch_tell
 looked(struct watch *w, bool all, bool more, int64_t now)
 {
-	int64_t	gap;
-
 	w->more = more;
 	w->more_all = all;
 	if (w->burst_began != 0 && !more) {
-		gap = burst_gaps[w->burst_step < NITEMS(burst_gaps) ?
-		    w->burst_step : NITEMS(burst_gaps) - 1];
-		w->burst_step++;
-		w->burst_at = now + gap;
+		w->burst_at = now + burst_gap(w->burst_step++);
 		if (now - w->burst_began >= w->burst_ms)
 			w->burst_began = 0;
 	}
@@ -347,31 +351,71 @@ watch_clean(struct watch *w, unsigned waiting, int64_t now)
 
 /* Expectations. */
 
-void
-watch_expect(struct watch *w, const char *token, int64_t now)
+static void
+forget(struct watch *w, size_t i)
 {
-	if (w->expecting == WATCH_EXPECTED) {
-		memmove(w->expected[0], w->expected[1],
-		    (WATCH_EXPECTED - 1) * sizeof w->expected[0]);
-		w->expecting--;
+	w->expecting--;
+	memmove(w->expected[i], w->expected[i + 1],
+	    (w->expecting - i) * sizeof w->expected[0]);
+	memmove(&w->expected_at[i], &w->expected_at[i + 1],
+	    (w->expecting - i) * sizeof w->expected_at[0]);
+}
+
+/*
+ * Looks long before the usual time would be in vain: the burst begins with
+ * the last of its steps that is well before it.
+ */
+static int64_t
+burst_lead(const struct watch *w, unsigned *step_r)
+{
+	int64_t	lead = 0, gap;
+
+	*step_r = 0;
+	while (lead + (gap = burst_gap(*step_r)) <= w->usual_ms * 3 / 4) {
+		lead += gap;
+		(*step_r)++;
 	}
-	text_copy(w->expected[w->expecting++], TOKEN_SIZE, token);
-	w->burst_began = w->burst_at = now;
-	w->burst_step = 0;
+	return (lead);
+}
+
+/* The shortest of late, which longer ones only slowly make longer. */
+static void
+learn_usual(struct watch *w, int64_t ms)
+{
+	if (ms > w->burst_ms)
+		return;
+	if (w->usual_ms == 0 || ms < w->usual_ms)
+		w->usual_ms = ms > 0 ? ms : 1;
+	else
+		w->usual_ms += (ms - w->usual_ms) / 8;
 }
 
 void
-watch_arrived(struct watch *w, const char *token, int64_t now)
+watch_expect(struct watch *w, const char *token, int64_t now)
 {
-	size_t	i;
+	int64_t	at;
 
-	for (i = 0; i < w->expecting; i++) {
-		if (strcmp(w->expected[i], token) != 0)
-			continue;
-		w->expecting--;
-		memmove(w->expected[i], w->expected[i + 1],
-		    (w->expecting - i) * sizeof w->expected[0]);
-		break;
+	if (w->expecting == WATCH_EXPECTED)
+		forget(w, 0);
+	text_copy(w->expected[w->expecting], TOKEN_SIZE, token);
+	w->expected_at[w->expecting++] = now;
+	at = now + burst_lead(w, &w->burst_step);
+	if (w->burst_began == 0 || at < w->burst_at)
+		w->burst_at = at;
+	w->burst_began = now;
+}
+
+void
+watch_arrived(struct watch *w, const char *token, bool first, int64_t now)
+{
+	size_t	i = 0;
+
+	while (i < w->expecting && strcmp(w->expected[i], token) != 0)
+		i++;
+	if (i < w->expecting) {
+		if (first)
+			learn_usual(w, now - w->expected_at[i]);
+		forget(w, i);
 	}
 	w->wait_at = now + LINGER;
 	if (w->expecting == 0)

@@ -75,7 +75,10 @@ struct watch {
 
 	/* The burst after EXPECT. */
 	char			 expected[WATCH_EXPECTED][TOKEN_SIZE];
+	int64_t			 expected_at[WATCH_EXPECTED];
 	size_t			 expecting;
+	int64_t			 usual_ms;	/* from there to the first
+						 * folder; 0: not known */
 	int64_t			 burst_began;	/* 0: none */
 	int64_t			 burst_at;	/* its next look */
 	unsigned		 burst_step;
@@ -130,8 +133,12 @@ void	 watch_clean(struct watch *, unsigned waiting, int64_t now_ms);
 /* A probe is under way: a burst begins, or begins anew. */
 void	 watch_expect(struct watch *, const char *token, int64_t now_ms);
 
-/* A mail with that token is there: nobody needs to hurry for it. */
-void	 watch_arrived(struct watch *, const char *token, int64_t now_ms);
+/*
+ * A mail with that token is there: nobody needs to hurry for it.  first: in
+ * the first folder; how long that took tells when to look for the next one.
+ */
+void	 watch_arrived(struct watch *, const char *token, bool first,
+	    int64_t now_ms);
 
 /* Whether any probe is awaited: then bodies are worth a look. */
 bool	 watch_expecting(const struct watch *);

@@ -197,13 +197,13 @@ an_expected_probe_is_looked_for_at_once_and_then_less_often(void **state)
 	for (;;) {
 		enum watch_step	step;
 
-		done(looks < 5 ? WATCH_LOOK : WATCH_LOOK_ALL);
+		/* The other folders from a while on. */
+		done(now - began < 80 ? WATCH_LOOK : WATCH_LOOK_ALL);
 		looks++;
 		step = next(&waited);
 		if (step == WATCH_WAIT)
 			break;
-		/* The other folders from a while on. */
-		assert_int_equal(step, looks < 5 ? WATCH_LOOK :
+		assert_int_equal(step, now - began < 80 ? WATCH_LOOK :
 		    WATCH_LOOK_ALL);
 		assert_true(waited >= last || waited == 300);
 		last = waited;
@@ -223,13 +223,77 @@ a_probe_that_is_there_ends_the_hurry(void **state)
 	watch_expect(&w, "mf1two", now);
 	assert_int_equal(next(NULL), WATCH_LOOK);
 	done(WATCH_LOOK);
-	watch_arrived(&w, "mf1one", now);
+	watch_arrived(&w, "mf1one", true, now);
 	assert_int_equal(next(NULL), WATCH_LOOK);
 	done(WATCH_LOOK);
-	watch_arrived(&w, "mf1two", now);
+	watch_arrived(&w, "mf1two", true, now);
 	assert_false(watch_expecting(&w));
 	assert_int_equal(next(&waited), WATCH_WAIT);
 	assert_int_equal(waited, 1000);
+}
+
+/* One probe that comes so long after it was expected; how many looks. */
+static int
+looks_until(int64_t ms, bool first)
+{
+	int64_t	began;
+	int	looks = 0;
+
+	now += 10000;
+	if (w.waiting)
+		watch_woken(&w, MAILBOX_NEWS, now);
+	while (next(NULL) != WATCH_WAIT)
+		done(WATCH_LOOK);
+	done(WATCH_WAIT);
+	watch_expect(&w, "mf1token", now);
+	for (began = now; now - began < ms; looks++)
+		done(next(NULL));
+	watch_arrived(&w, "mf1token", first, now);
+	return (looks);
+}
+
+static void
+where_probes_take_their_time_the_looks_begin_later(void **state)
+{
+	(void)state;
+	w.other_folders = true;
+	settle();
+	assert_in_range(looks_until(600, true), 8, 9);
+	assert_in_range(looks_until(600, true), 2, 3);
+	/* One that is quick is seen late, and the next one soon. */
+	(void)looks_until(40, true);
+	assert_in_range(w.usual_ms, 1, 400);
+	(void)looks_until(2, true);
+	(void)looks_until(2, true);
+	assert_in_range(looks_until(2, true), 1, 2);
+}
+
+static void
+what_lies_in_another_folder_or_took_very_long_teaches_nothing(void **state)
+{
+	(void)state;
+	w.other_folders = true;
+	settle();
+	(void)looks_until(600, false);
+	assert_int_equal(w.usual_ms, 0);
+	watch_expect(&w, "mf1late", now);
+	watch_arrived(&w, "mf1late", true, now + 60 * MINUTE);
+	assert_int_equal(w.usual_ms, 0);
+}
+
+static void
+an_earlier_probe_is_not_made_to_wait_by_the_next(void **state)
+{
+	int64_t	waited;
+
+	(void)state;
+	settle();
+	w.usual_ms = 600;
+	watch_expect(&w, "mf1one", now);
+	now += 250;
+	watch_expect(&w, "mf1two", now);
+	assert_int_equal(next(&waited), WATCH_LOOK);
+	assert_int_equal(waited, 60);
 }
 
 static void
@@ -246,7 +310,7 @@ more_expectations_than_it_keeps_push_out_the_oldest(void **state)
 	assert_int_equal(w.expecting, WATCH_EXPECTED);
 	for (i = 0; i < 40; i++) {
 		snprintf(token, sizeof token, "mf1%d", i);
-		watch_arrived(&w, token, now);
+		watch_arrived(&w, token, true, now);
 	}
 	assert_int_equal(w.expecting, 0);
 }
@@ -480,6 +544,9 @@ main(void)
 		T(a_server_that_cannot_idle_is_polled),
 		T(an_expected_probe_is_looked_for_at_once_and_then_less_often),
 		T(a_probe_that_is_there_ends_the_hurry),
+		T(where_probes_take_their_time_the_looks_begin_later),
+		T(what_lies_in_another_folder_or_took_very_long_teaches_nothing),
+		T(an_earlier_probe_is_not_made_to_wait_by_the_next),
 		T(more_expectations_than_it_keeps_push_out_the_oldest),
 		T(removals_wait_for_each_other_and_go_before_the_next_idle),
 		T(news_while_waiting_is_looked_at),
