@@ -195,11 +195,11 @@ class Monitor:
         return [row for row in self.rows('attempts') if route in (None, row['route'])
                 and all(row[key] == value for key, value in fields.items())]
 
-    def wait(self, what, predicate, within=20.0):
+    def wait(self, what, predicate, within=45.0):
         """wait_for() with the daemon's log in the failure."""
         return wait_for(what, predicate, within=within, every=0.05, logs=(self.process.log,))
 
-    def wait_delivered(self, route=None, count=1, within=30.0):
+    def wait_delivered(self, route=None, count=1, within=60.0):
         return self.wait('%d delivered on %s' % (count, route or 'any route'), lambda: len(
             self.finished(route, 'delivered')) >= count and self.finished(route), within)
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-STOP_WITHIN = 10.0
+STOP_WITHIN = 20.0
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -36,7 +36,7 @@ def tail(path, lines=12):
         return ''
 
 
-def wait_for(what, predicate, within=10.0, every=0.02, logs=()):
+def wait_for(what, predicate, within=20.0, every=0.02, logs=()):
     """The first true value of predicate(), looked at until `within` seconds
     have passed; then a Failure that says what was waited for and shows the
     ends of the logs."""
