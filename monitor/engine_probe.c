@@ -19,6 +19,7 @@
  */
 
 #define RELEASE_GAP_MS		200	/* between probes let go after trouble */
+#define AGE_GRAIN_MS		1000
 #define PENDING_PAUSE_MS	(60 * 60 * INT64_C(1000))
 #define GRACE_MS		5000	/* start, hand-over, QUIT of a session */
 
@@ -497,9 +498,15 @@ probe_run_watch_age(struct engine *e, struct probe_run *pr)
 		    e->now_ms + PENDING_PAUSE_MS);
 		return;
 	}
+	/*
+	 * What is left shrinks with each look that was completed, not by the
+	 * millisecond; the one that makes it nothing says so by itself.
+	 */
 	next_ms = time_left_ms(e, pr);
 	if (next_ms > PENDING_PAUSE_MS)	/* what was looked at is saved then */
 		next_ms = PENDING_PAUSE_MS;
+	else if (next_ms > 0 && next_ms < AGE_GRAIN_MS)
+		next_ms = AGE_GRAIN_MS;
 	agenda_set(&e->agenda, &pr->item.agenda,
 	    e->now_ms + (next_ms > 0 ? next_ms : 0));
 }

@@ -18,6 +18,9 @@ import imap_script      # noqa: E402
 import smtp_script      # noqa: E402
 
 
+SEEN_LATE = 0.15        # seconds by which a busy machine shows us an end or a beginning
+
+
 class Session:
     """One connection: when it began and ended (time.monotonic()), who came."""
 
@@ -54,7 +57,7 @@ class Smtp(smtp_script.Server):
             if session.began >= since:
                 edges.append((session.began, 1))
                 if session.ended:
-                    edges.append((session.ended, -1))
+                    edges.append((max(session.began, session.ended - SEEN_LATE), -1))
         most = now = 0
         for _, step in sorted(edges):
             now += step
