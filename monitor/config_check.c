@@ -1,5 +1,7 @@
 #include "monitor/config_internal.h"
 
+#include <openssl/err.h>
+#include <openssl/pem.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -65,6 +67,21 @@ all_good(const struct section *s, const char *const *options)
  * Files that are named
  */
 
+/* One that can be read, in PEM, as OpenSSL wants them. */
+static bool
+has_certificate(const char *path)
+{
+	X509	*x = NULL;
+	BIO	*bio = BIO_new_file(path, "r");
+
+	if (bio != NULL)
+		x = PEM_read_bio_X509_AUX(bio, NULL, NULL, NULL);
+	BIO_free(bio);
+	ERR_clear_error();
+	X509_free(x);
+	return (x != NULL);
+}
+
 static void
 check_ca_file(struct build *c, struct section *s, const char *path)
 {
@@ -74,7 +91,7 @@ check_ca_file(struct build *c, struct section *s, const char *path)
 		return;
 	if (access(path, R_OK) == -1 || stat(path, &st) == -1)
 		MISTAKE(c, s, "ca_file", "%s: %m", path);
-	else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+	else if (!S_ISREG(st.st_mode) || !has_certificate(path))
 		MISTAKE(c, s, "ca_file", "%s: not a file of certificates",
 		    path);
 }

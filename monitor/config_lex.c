@@ -220,6 +220,9 @@ config_lex(const char *text)
 {
 	struct lexer	l = { .text = text, .line = 1 };
 
+	/* The mark that some editors put before a text in UTF-8. */
+	if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
+		move(&l, 3);
 	for (skip(&l); text[l.at] != '\0'; skip(&l)) {
 		if (strchr("\"'", text[l.at]) != NULL)
 			quoted(&l);

@@ -524,6 +524,12 @@ secret_files_are_closed_to_others(void **state)
 		{ REST "mailbox \"a\" { host = \"a\" user = \"u\"\n"
 		  "\tpassword_file = \"large\" }\n",
 		  "m:7: password_file: large: larger than 16 KiB\n" },
+		{ REST "server \"a\" { host = \"a\"\n\tca_file = closed2 }\n",
+		  "m:7: ca_file: closed2: No such file or directory\n" },
+		{ REST "server \"a\" { host = \"a\"\n\tca_file = open }\n",
+		  "m:7: ca_file: open: not a file of certificates\n" },
+		{ REST "server \"a\" { host = \"a\"\n\tca_file = \".\" }\n",
+		  "m:7: ca_file: .: not a file of certificates\n" },
 	};
 	struct config	*c;
 	char		*large = mem_alloc(SECRET_MAX + 2), *path;
@@ -546,6 +552,17 @@ secret_files_are_closed_to_others(void **state)
 	assert_string_equal(config_server(c, "a")->secret.password_file, path);
 	mem_free(path);
 	mem_free(large);
+	config_free(&c);
+}
+
+static void
+what_another_systems_editor_leaves_is_no_mistake(void **state)
+{
+	struct config	*c;
+
+	(void)state;
+	c = good("\357\273\277senders = 3\r\n" REST);
+	assert_int_equal(c->senders, 3);
 	config_free(&c);
 }
 
@@ -1074,6 +1091,8 @@ main(void)
 		cmocka_unit_test(an_address_that_needs_smtputf8_is_refused_plainly),
 		cmocka_unit_test(a_password_travels_only_where_it_is_safe),
 		cmocka_unit_test(secret_files_are_closed_to_others),
+		cmocka_unit_test(
+		    what_another_systems_editor_leaves_is_no_mistake),
 		cmocka_unit_test(
 		    a_credential_lies_in_the_service_managers_folder),
 		cmocka_unit_test(a_secret_is_the_first_line_and_nothing_else),
