@@ -203,7 +203,7 @@ struct engine {
 #define JOB_OF_MX	(UINT64_C(1) << 62)	/* a look-up */
 #define JOB_OF_CHECK	(UINT64_C(1) << 61)	/* a connect check */
 
-/* engine.c */
+/* engine_config.c: routes and mailboxes, by name across configurations. */
 /* The first run of that route: the only one but for mx = "each". */
 struct route_run	*engine_find_route(struct engine *, const char *name);
 /* The run of that very host, or NULL. */
@@ -216,6 +216,20 @@ void	 route_run_schedule(struct engine *, struct route_run *);
 /* Its name among the stored facts. */
 #define RUN_KEY	(PROBE_NAME + OUTCOME_HOST + 1)
 const char *route_run_key(const struct route_run *, char buf[static RUN_KEY]);
+/* Those of the new configuration; what has the same name goes on. */
+void	 engine_take_mailboxes(struct engine *, const struct config *);
+void	 engine_take_routes(struct engine *, const struct config *);
+/* Ends a probe, not yet or no longer a run, that has no route or mailbox. */
+void	 engine_end_orphan(struct engine *, const struct probe *);
+/* No episode waits for a probe that is not there to be tried. */
+void	 engine_drop_sentinels(struct engine *);
+/*
+ * All probe runs in an array that the caller may walk while they change, and
+ * frees.  How many.
+ */
+size_t	 engine_all_probes(struct engine *, struct probe_run ***);
+
+/* engine.c */
 void	 engine_order_clean(struct engine *, const struct frame_clean *);
 void	 engine_order_hook(struct engine *, struct hook_order *);	/* takes */
 void	 engine_order_go(struct engine *, uint64_t job, bool allowed);
