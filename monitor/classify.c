@@ -102,7 +102,8 @@ static const struct row table[] = {
     "internal resources are temporarily unavailable| first time & try |"
     " unknown triplet | new triplet | initial contact |"
     " temporarily deferred for sender verification |"
-    " not yet been authorized | not seen before ",
+    " not yet been authorized | not yet authorized to deliver |"
+    " not seen before ",
 							CLASS_GREYLISTING },
 { 0,		"451",	"-",	" temporary failure please try again later ",
 							CLASS_GREYLISTING },
@@ -116,13 +117,15 @@ static const struct row table[] = {
     " message quota exceeded for this sender",
 							CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.2.2", NULL,			CLASS_MAILBOX_FULL },
-{ 0,		NULL,	"X.2.3 X.3.4 X.7.16", NULL,	CLASS_SIZE },
+{ 0,		NULL,	"X.2.3 X.3.4 X.7.16", "!mailbox full", CLASS_SIZE },
 
 /* TLS. */
 { AT(STARTTLS),	"45. 5..", NULL, NULL,			CLASS_TLS },
 { 0,		"523 524 538", NULL, "!message&!list&!recipient", CLASS_TLS },
 { 0,		NULL,	"X.7.10-11", NULL,		CLASS_TLS },
+{ 0,		NULL,	"X.7.30", "basic authentication", CLASS_AUTH },
 { 0,		NULL,	"X.7.30", "!dkim",		CLASS_TLS },
+{ 0,		NULL,	"X.7.320-325", NULL,		CLASS_TLS },
 { 0,		NULL,	"X.7.5-6",
     "crypto| tls | ssl |certificate",			CLASS_TLS },
 { 0,		"4.. 53. 54. 55. 57.", "!X.1.1 X.5.2",
@@ -149,7 +152,8 @@ static const struct row table[] = {
 /* How the sender's domain and address are proved: policy, not a login. */
 { 0,		NULL,	"X.7.20-27 X.7.29-30", NULL,	CLASS_POLICY },
 { 0,		NULL,	"!X.1.1 X.4.* X.2.1",
-    " dmarc | dkim | spf |sender policy framework| ptr | rdns |reverse dns|"
+    " dmarc | dkim | spf |=openspf.|sender policy framework| ptr | rdns |"
+    " fcrdns |reverse dns|valid reverse|valid hostname|valid host name|"
     "reverse lookup|reverse hostname|reverse host name|reverse mapping|"
     "missing reverse|find your hostname|find your reverse|forward dns|"
     "unresolvable relay| no reverse |helo command rejected|"
@@ -161,7 +165,8 @@ static const struct row table[] = {
 							CLASS_POLICY },
 
 /* The login. */
-{ 0,		"535 534", NULL, NULL,			CLASS_AUTH },
+{ 0,		"535",	NULL,	NULL,			CLASS_AUTH },
+{ 0,		"534",	NULL,	"!message",		CLASS_AUTH },
 { 0,		"530 430 435", "- X.7.* X.5.* X.0.0", NULL, CLASS_AUTH },
 { 0,		"432",	"X.7.*", NULL,			CLASS_AUTH },
 { 0,		"525",	"- X.7.13",
@@ -170,7 +175,7 @@ static const struct row table[] = {
 { 0,		"50. 454", "X.7.4 X.5.6", NULL,		CLASS_AUTH },
 { 0,		"454",	"- X.7.0",
     "!relay&!blocked&!rejected&!spam&!try again later&!local problem&"
-    "!queue&!too many",
+    "!queue&!too many&!throttl",
 							CLASS_AUTH },
 { AT(AUTH),	"5.. 45.", "!X.4.5 X.3.2", NULL,	CLASS_AUTH },
 { 0,		"4.. 5..", "!X.1.1 X.7.28 X.7.5*",
@@ -189,8 +194,9 @@ static const struct row table[] = {
     "unauthenticated senders|unauthenticated relay|unauthenticated user|"
     "anonymous session|invalid credentials|bad credentials|invalid login|"
     "login failed|login denied|login attempts|login incorrect|"
+    "failed login|login not allowed|cannot decode response|"
     "logon failure|login required| log in with | not logged in |"
-    " server token| password |invalid user or password|"
+    " server token|!protected& password |invalid user or password|"
     "username and password|pop before smtp|check for new mail first|"
     "smtpclientauthentication",
 							CLASS_AUTH },
@@ -204,11 +210,13 @@ static const struct row table[] = {
     "mail system full|mail system is full|mailsystem full|"
     "mailsystem is full|mail server full|mail server is full|"
     "server storage full|server is full|server disk|system storage|"
-    "space shortage|shortage of space|no space left|out of space on|"
+    "space shortage|shortage of space|no space left|no room on|"
+    "insufficient free disk|insufficient free space|out of space on|"
     "not enough space on the disk|not enough space on disk|"
     "not enough space on server|disk space not enough|low on disk|"
     "low on space|low on storage|filesystem full|filesystem is full|"
     "file system full|file system is full|partition full|partition is full|"
+    "partition is & full |partition & full |"
     "spool full|spool is full|spool space|writing spool|write spool|"
     "spool file write|spool write|queue file write|write queue file|"
     "writing queue file|writing to queue|queue is full|queue full|"
@@ -218,7 +226,8 @@ static const struct row table[] = {
     "out of disk| enospc |no free inodes|out of inodes|temporary file &"
     " space|spool & quota|temp file & space|volume is full|volume full|"
     "storage is exhausted|storage exhausted|storage backend is full|"
-    "speicherplatz auf dem server|espace disque|"
+    "speicherplatz auf dem server|speicherplatz mehr|"
+    "!boite&espace disque|"
     "plus de place sur le disque|espacio en disco|espaco em disco|"
     "spazio su disco|memoria di sistema insufficiente",
 							CLASS_SYSTEM_FULL },
@@ -244,15 +253,19 @@ static const struct row table[] = {
     "exceeded the max number|message per connection|exceeds the rate|"
     "exceeded the maximum number of mess|exceeded the maximum number of em|"
     "exceeded the limit of mess|exceeded your hourly|hourly limit|"
-    "hourly quota|daily limit|daily quota|daily sending|sending limit|"
+    "messaging limit|maximum allowed messages|messages for today|"
+    "too many outgoing|concurrent connections limit|"
+    "hourly quota|daily limit|daily quota|daily sending|"
+    "!has too many recipients&sending limit|"
     "send limit|sent limit|recipient limit exceed|per hour| per day|"
     "per minute|this hour|messages per|emails per|mails per|"
     "recipients per hour|recipients per day|recipients per minute|"
     "messages today|!on the server&!mailbox&!inbox&!spam&too many messages|"
     "too many emails|too many mails|too many e mails|too much email|"
-    "messages from & temporarily deferred|temporarily deferred due to|"
+    "messages from & temporarily deferred|message from & temporarily "
+    "deferred|temporarily deferred due to|"
     "temporarily rate|too many connections from|"
-    "too many connections for your|connections from your|"
+    "too many connections for your|!no longer accept&connections from your|"
     "connections from the same|connections from this|sessions from your|"
     "sessions from this|connections from your host|connections per ip|"
     "connections per client|connection limit|too many simultaneous|"
@@ -260,9 +273,11 @@ static const struct row table[] = {
     "concurrent smtp connections from|concurrent sessions from|"
     "exceeded connection|trop de connexion|trop de mess|"
     "demasiados mensajes|zu viele nachrichten|zu viele verbindungen|"
-    "server busy & try again later from |service refuse| mass mail|"
+    "server busy & try again later from | service refuse |"
+    "service refused please try| mass mail|"
     "too many bad|too many invalid recipients|too many unknown|"
-    "too many failed|too many errors from|too many attempts|"
+    "too many failed|too many errors from|too many errors detected|"
+    "=rp:|=mi:cel|=mi:dmc|=mi:ccl|=mi:sfq|too many attempts|"
     "too many requests|too many auth |too many new |try again slower|"
     "you have exceeded the|too many rcpts|too many recipients from|"
     " tls sessions from|too many transactions|exceeded limit on",
@@ -309,8 +324,9 @@ static const struct row table[] = {
     "message larger|message was too large|mail too large|mail is too large|"
     "mail too big|email too large|email is too large|too large for|"
     "maximum message size|max message size|maximum inbound message|"
-    "maximum size|maxsize|message length|message exceeds|mail exceeds|"
-    "exceeds size|exceeds maximum size|exceeded size|size exceed|databytes|"
+    "!mailbox&maximum size|maxsize|message length|message exceeds|mail exceeds|"
+    "exceeds size|!mailbox&exceeds maximum size|exceeded size|"
+    "!mailbox&size exceed|databytes|message is too long|"
     "headers too large|header line is too long|header line too long|"
     "message header is ridic|header size|header too|headers exceed|"
     "too much mail data|too much data|class size|file too big|"
@@ -333,6 +349,8 @@ static const struct row table[] = {
     "mailbox would exceed|mailbox has exceeded|mailbox exceeded|"
     "mailbox exceeds|mailbox limit|mailbox size|mailbox quota|mailbox over|"
     "mailbox is over|mailbox already|exceeds mailbox|exceeded mailbox|"
+    "mailbox has reached|mailbox exceed|account & storage is full|"
+    "space left in recipient|space in recipient|"
     "mailfolder is full|mailfolder full|folder is full|inbox is full|"
     "inbox full|inbox is out|inbox has exceeded| box is full|"
     " account is full|account full|account is over|account over|"
@@ -357,13 +375,14 @@ static const struct row table[] = {
     "recipient s mailbox is full|too many messages in|"
     "too many messages on the server|exceeded allowed space|"
     "exceeded its allocated|blocks limit exceeded|inode limit exceeded|"
-    "boite & pleine|quota depasse|postfach ist voll|postfach voll|"
+    "boite & pleine|boite & satur|quota & depasse|quota depasse|"
+    "postfach & voll |postfach & uberfullt|mailbox & ist voll |"
     "postfach uberfullt|posteingang voll|zuviele mails|zu viele mails|"
-    "kontingent|buzon lleno|buzon esta lleno|casilla llena|cuenta llena|"
+    "kontingent|buzon & lleno |buzon & excedido su cuota|casilla llena|cuenta llena|"
     "cuota excedida|caixa cheia|caixa postal cheia|caixa de correio cheia|"
-    "cota excedida|casella piena|casella di posta piena|mailbox lleno|"
+    "cota excedida|casella & pien|casella & superato la quota|mailbox lleno|"
     "mailbox pieno|mailbox vol |postvak vol|skrzynka przepelniona|"
-    "skrzynka pelna",
+    "skrzynka pelna|ящик переполнен",
 							CLASS_MAILBOX_FULL },
 { 0,		"55.",	"- X.0.0 X.2.* X.3.0 X.5.0",
     "storage full|insufficient storage|out of space",	CLASS_MAILBOX_FULL },
@@ -402,7 +421,10 @@ static const struct row table[] = {
     "captcha|mail content|members only|non member|closed mailing list|"
     "not subscribed|organizational settings|recipient preferences|"
     "user rules|sending ips| mail score |protocol violation|badrecipientto|"
-    "invalid ip|weren t sent| ete bloque|smtp server of your isp",
+    "invalid ip|weren t sent| ete bloque|smtp server of your isp| karma |"
+    "=/help_spam_|!server sender&sender address is not allowed|"
+    "sender address not allowed|sender identity|too many unauthenticated|"
+    "von diesem absender",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "relay access denied|relaying denied|relay denied|relaying prohibited|"
@@ -436,6 +458,7 @@ static const struct row table[] = {
     "domain is disabled|domain disabled|domain not reachable|"
     "domain is not reachable|domain unreachable|domain not configured|"
     "domain not hosted|invalid domain|bad domain|illegal host|"
+    "invalid dns |not the mx |"
     "name service error|infonorecords|infodomainnonexistent|"
     "establish an smtp connection|name server|name or service not known|"
     "nameserver|nxdomain|null mx|no mx | mx record| mx lookup|"
@@ -451,11 +474,12 @@ static const struct row table[] = {
     "dns soft|dns hard|dns server|unable to resolve|cannot resolve|"
     "can t resolve|could not resolve|couldn t resolve|not resolve|"
     "failed to resolve|resolution failed|resolve failed|resolve fail|"
-    "!access denied&lookup failed|lookup failure|remote server unavailable|"
+    "!access denied&!user lookup&lookup failed|lookup failure|remote server unavailable|"
     "remote host unavailable|next hop|network configuration|"
     "unreachable host|host unreachable|network unreachable|"
     "network is unreachable|host is unreachable|connection refused|"
-    "could not connect|cannot connect to|unable to connect|"
+    "!database&could not connect|!database&cannot connect to|"
+    "!database&unable to connect|"
     "couldn t connect|no valid mx|retry time not reached|"
     "retry timeout exceeded|not answering",
 							CLASS_DNS },
@@ -463,6 +487,14 @@ static const struct row table[] = {
 { 0,		NULL,	"X.1.2", NULL,			CLASS_DNS },
 { 0,		NULL,	"X.1.7 X.1.8",	NULL,		CLASS_POLICY },
 { 0,		"4.. 50.", "X.1.*", " sender |emetteur", CLASS_POLICY },
+
+/* A server that is at a loss, whatever it had been asked about. */
+{ 0,		"4..",	"- X.0.0 X.2.0 X.2.1 X.3.*",
+    "server configuration|configuration error|lookup failed|sieve|"
+    "permission denied& euid ",				CLASS_OTHER },
+{ 0,		"4..",	"- X.0.0 X.2.0 X.2.1 X.3.*",
+    "database is offline|server is offline|service is unavailable|"
+    "temporairement indisponible",			CLASS_CONGESTION },
 
 /* The recipient. */
 { 0,		NULL,	"X.7.13 X.7.17", NULL,		CLASS_NO_SUCH_USER },
@@ -500,9 +532,11 @@ static const struct row table[] = {
     "recipient does not|recipient address is|recipient address has|"
     "recipient verify|failed recipient|bad recipient|bad destination|"
     "bad address|illegal alias|illegal user|rcpt to rejected|!sender&"
-    "address rejected|!sender&address not|address does not|address is not|"
+    "address rejected|!sender&address not|address does not|"
+    "!not verified&address is not|"
     "address no longer|address has been|address unavailable|"
-    "undeliverable address|is not deliverable|no longer|account disabled|"
+    "undeliverable address|is not deliverable|"
+    "!accepts connections&no longer|account disabled|"
     "account is disabled|account has been|account inactive|"
     "account is inactive|!authorized&account is not|account not|"
     "account closed|account is closed|account suspended|"
@@ -510,11 +544,12 @@ static const struct row table[] = {
     "account unavailable|account terminated|account expired|"
     "expired account|email account|deactivated|inactive user|"
     "inactive mailbox|inactive account|inactive|not active|!support&"
-    "is disabled|disabled recipient|has been disabled|been discontinued|"
+    "!forwarding&is disabled|disabled recipient|has been disabled|been discontinued|"
     "!server&currently suspended|recipient suspend the|mailbox invalid|"
     "mailbox is frozen|mailbox unavaiable|archived recipient|"
     "user is terminated|could not be found|nessun utente|"
-    "no one at this address|recipients was undeliverable|"
+    "no one at this address|no one here by|finns inte|не найден|"
+    "recipients was undeliverable|"
     "addresses were unknown|unknown virtual user|account is locked|"
     "missing home directory|temporary locked|has been replaced by|"
     "extended inactivity|not email addresses|user suspended|"
@@ -577,7 +612,7 @@ static const struct row table[] = {
     "rfc 5322|rfc 2822|rfc compl|header error|duplicate header|"
     "multiple addresses|policy|you cannot send|email rejected|reject id|"
     "reject due|reject |failed to delivery|not pre approved|undesired|"
-    "filter|firewall|inappropriate|disclaim|may not be mail exchanger|"
+    "!filter timeout&filter|firewall|inappropriate|disclaim|may not be mail exchanger|"
     "mismatches client|abgelehnt|verweigert|nicht erlaubt|rechazado|"
     "rechazada|rejeitad|rifiutat|odrzucon",
 							CLASS_POLICY },
