@@ -425,6 +425,28 @@ probed_system(const struct route *r)
 }
 
 static const char *
+probed_host(const struct route *r)
+{
+	return (r->server != NULL ? r->server->host : "");
+}
+
+static const char *
+probed_server(const struct route *r)
+{
+	return (r->server != NULL ? r->server->name : "");
+}
+
+/* Whose mail hosts are looked up; "": the server's host is named. */
+static const char *
+probed_mx_domain(const struct route *r)
+{
+	if (r->server == NULL || r->server->mx == MX_NONE)
+		return ("");
+	return (r->server->domain[0] != '\0' ? r->server->domain :
+	    value_address_domain(r->to));
+}
+
+static const char *
 probed_domain(const struct route *r)
 {
 	return (value_address_domain(r->to));
@@ -460,12 +482,45 @@ is_probed(const struct probed *p, const char *name)
 	    sizeof *p->names, compare_strings) != NULL);
 }
 
+/* All that makes an alert's server one that a route leads through. */
+struct all_probed {
+	struct probed	servers, systems, hosts, mx_domains, domains;
+};
+
+/* The mail hosts of a domain that a route goes to. */
+static bool
+mx_is_probed(const struct all_probed *p, const struct alerts *a,
+    const struct server *server)
+{
+	if (server->mx == MX_NONE)
+		return (false);
+	if (server->domain[0] != '\0')
+		return (is_probed(&p->mx_domains, server->domain));
+	for (size_t i = 0; a->to[i] != NULL; i++)
+		if (is_probed(&p->mx_domains, value_address_domain(a->to[i])))
+			return (true);
+	return (false);
+}
+
 /*
  * An alert that needs the very server it is about does not arrive.  Servers
- * of one system are one.
+ * of one system are one; those of one host are, too, unless the alert's has
+ * the name of another system.
  */
+static bool
+server_is_probed(const struct all_probed *p, const struct alerts *a,
+    const struct server *server)
+{
+	return (is_probed(&p->servers, server->name) ||
+	    is_probed(&p->systems, server->system) ||
+	    (strcasecmp(server->system, server->host) == 0 &&
+	    is_probed(&p->hosts, server->host)) ||
+	    mx_is_probed(p, a, server));
+}
+
 static void
-check_alert_servers(struct build *c, struct section *s, const struct probed *p)
+check_alert_servers(struct build *c, struct section *s,
+    const struct all_probed *p)
 {
 	const struct alerts	*a = s->built;
 	size_t			 i;
@@ -473,7 +528,7 @@ check_alert_servers(struct build *c, struct section *s, const struct probed *p)
 	if (!GOOD(s, "servers", "allow_probed") || a->allow_probed)
 		return;
 	for (i = 0; a->servers[i] != NULL; i++) {
-		if (!is_probed(p, a->servers[i]->system))
+		if (!server_is_probed(p, a, a->servers[i]))
 			continue;
 		MISTAKE(c, s, "servers", "\"%s\" is probed itself: alerts "
 		    "about it would be lost with it (or set allow_probed = "
@@ -502,20 +557,28 @@ check_alert_domains(struct build *c, struct section *s, const struct probed *p)
 static void
 check_all_alerts(struct build *c)
 {
-	struct probed	systems = list_probed(c->doc, probed_system);
-	struct probed	domains = list_probed(c->doc, probed_domain);
-	size_t		i;
+	struct all_probed	p = {
+		.servers = list_probed(c->doc, probed_server),
+		.systems = list_probed(c->doc, probed_system),
+		.hosts = list_probed(c->doc, probed_host),
+		.mx_domains = list_probed(c->doc, probed_mx_domain),
+		.domains = list_probed(c->doc, probed_domain),
+	};
+	size_t			i;
 
 	for (i = 0; i < c->doc->section_count; i++) {
 		struct section	*s = c->doc->sections[i];
 
 		if (s->kind != KIND_ALERTS)
 			continue;
-		check_alert_servers(c, s, &systems);
-		check_alert_domains(c, s, &domains);
+		check_alert_servers(c, s, &p);
+		check_alert_domains(c, s, &p.domains);
 	}
-	mem_free(systems.names);
-	mem_free(domains.names);
+	mem_free(p.servers.names);
+	mem_free(p.systems.names);
+	mem_free(p.hosts.names);
+	mem_free(p.mx_domains.names);
+	mem_free(p.domains.names);
 }
 
 static void

@@ -746,14 +746,48 @@ alerts_do_not_depend_on_what_they_are_about(void **state)
 		  "server \"same\" { host = \"SMTP.example.org\" port = 25 }\n",
 		  "m:5: servers: \"same\" is probed itself: alerts about it "
 		  "would be lost with it (or set allow_probed = true)\n" },
+		/* Another port of it, and the routes' system has a name. */
+		{ "server \"out\" { host = \"smtp.example.org\" system = \"s\" }\n"
+		  MAILBOX ROUTE "alerts \"default\" { from = \"a@b\" "
+		  "to = {\"c@d\"}\n\tservers = {\"same\"} }\n"
+		  "server \"same\" { host = \"smtp.example.org\" port = 26 }\n",
+		  "m:5: servers: \"same\" is probed itself: alerts about it "
+		  "would be lost with it (or set allow_probed = true)\n" },
+		/* By MX: the same section, and another one to that domain. */
+		{ "server \"out\" { mx = \"first\" }\n" MAILBOX ROUTE
+		  "alerts \"default\" { from = \"a@b\" "
+		  "to = {\"c@d\"}\n\tservers = {\"out\"} }\n",
+		  "m:5: servers: \"out\" is probed itself: alerts about it "
+		  "would be lost with it (or set allow_probed = true)\n" },
+		{ "server \"out\" { mx = \"first\" }\n" MAILBOX ROUTE
+		  "alerts \"default\" { from = \"a@b\" to = {\"c@d\", "
+		  "\"a@EXAMPLE.com\"}\n\tservers = {\"too\"} }\n"
+		  "server \"too\" { mx = \"each\" }\n",
+		  "m:5: servers: \"too\" is probed itself: alerts about it "
+		  "would be lost with it (or set allow_probed = true)\n" },
+	};
+	static const char	*const fine[] = {
+		"server \"o\" { host = \"smtp.example.org\" port = 26 "
+		"system = \"another\" }\n",
+		"server \"o\" { mx = \"first\" }\n",
+		"server \"o\" { mx = \"first\" domain = \"example.edu\" }\n",
 	};
 	struct config	*c;
+	char		*text;
 
 	(void)state;
 	refused(rows, NITEMS(rows));
 	c = good(SERVER MAILBOX ROUTE "alerts \"default\" { from = \"a@b\" "
 	    "to = {\"c@d\"} servers = {\"out\"} allow_probed = true }\n");
 	config_free(&c);
+	for (size_t i = 0; i < NITEMS(fine); i++) {
+		text = mem_printf("%s%s", SERVER MAILBOX ROUTE "alerts "
+		    "\"default\" { from = \"a@b\" to = {\"c@d\"} "
+		    "servers = {\"o\"} }\n", fine[i]);
+		c = good(text);
+		config_free(&c);
+		mem_free(text);
+	}
 }
 
 static void
