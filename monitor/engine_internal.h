@@ -115,8 +115,7 @@ struct domain_run {
 
 /* Two refused logins, then a long pause: per server and user. */
 struct breaker {
-	char			*name;		/* owned; "server user" */
-	char			 mark[32];	/* of the login */
+	char			*name;		/* owned; of the login */
 	unsigned		 refused;
 	bool			 proven;	/* the last login was taken */
 	int64_t			 until_ms;

@@ -7,7 +7,7 @@
 #include "monitor/text.h"
 
 /*
- * Logins that are refused, by server and user: after the second one none is
+ * Logins that are refused, by host, user and secret: after the second one none is
  * tried for auth_pause, by this process or the next; until one is taken they
  * are tried one at a time.
  */
@@ -40,57 +40,27 @@ engine_login_mark(const char *host, const char *user,
 	return (add_word(h, secret->credential));
 }
 
-static void
-print_mark(const struct server *s, char buf[static 32])
-{
-	buf[0] = '\0';
-	(void)text_appendf(buf, 32, "%016llx ", (unsigned long long)
-	    engine_login_mark(s->host, s->user, &s->secret));
-}
-
-static struct breaker *
-load(struct engine *e, const char *name)
-{
-	struct breaker	*b = mem_alloc(sizeof *b);
-
-	b->name = mem_strdup(name);
-	(void)store_fact_get(e->store, pause_fact, name, &b->until_ms,
-	    b->mark, sizeof b->mark);
-	b->next = e->breakers;
-	e->breakers = b;
-	return (b);
-}
-
-/* A pause is for the login that was refused: a changed one is another. */
-static void
-forget_other(struct engine *e, struct breaker *b, const struct server *s)
-{
-	char	mark[32];
-
-	print_mark(s, mark);
-	if (strncmp(b->mark, mark, strlen(mark)) == 0)
-		return;
-	if (b->until_ms != 0)
-		(void)store_fact_delete(e->store, pause_fact, b->name);
-	b->until_ms = 0;
-	b->refused = 0;
-	b->proven = false;
-	text_copy(b->mark, sizeof b->mark, mark);
-}
-
+/* However many sections of the configuration have the same login. */
 static struct breaker *
 breaker_of(struct engine *e, const struct server *s)
 {
 	struct breaker	*b;
 	char		 name[512] = "";
 
-	(void)text_appendf(name, sizeof name, "%s %s", s->name, s->user);
+	/* By MX the hosts are of a section's own choice. */
+	(void)text_appendf(name, sizeof name, "%s:%u %s %016llx",
+	    s->mx == MX_NONE ? s->host : s->name, (unsigned)s->port, s->user,
+	    (unsigned long long)engine_login_mark(s->host, s->user,
+	    &s->secret));
 	for (b = e->breakers; b != NULL; b = b->next)
 		if (strcmp(b->name, name) == 0)
-			break;
-	if (b == NULL)
-		b = load(e, name);
-	forget_other(e, b, s);
+			return (b);
+	b = mem_alloc(sizeof *b);
+	b->name = mem_strdup(name);
+	(void)store_fact_get(e->store, pause_fact, name, &b->until_ms, NULL,
+	    0);
+	b->next = e->breakers;
+	e->breakers = b;
 	return (b);
 }
 
@@ -115,15 +85,23 @@ static void
 pause_login(struct engine *e, struct breaker *b, const struct server *s,
     const struct outcome *o)
 {
-	char	text[OUTCOME_REPLY + 32];
-
 	b->refused = 0;
 	b->until_ms = e->now_ms + s->auth_pause_ms;
-	print_mark(s, text);
-	text_append(text, sizeof text, o->reply);
-	(void)store_fact_put(e->store, pause_fact, b->name, b->until_ms, text);
+	(void)store_fact_put(e->store, pause_fact, b->name, b->until_ms,
+	    o->reply);
 	log_warn("server=%s user=%s login refused twice, pausing for %lld s",
 	    s->name, s->user, (long long)(s->auth_pause_ms / 1000));
+}
+
+/*
+ * What a server has against the credentials.  A 4yz says that it could not
+ * look, and one that offers no login was sent none.
+ */
+static bool
+refuses_login(const struct outcome *o)
+{
+	return (o->class == CLASS_AUTH && (o->code / 100 == 5 ||
+	    o->code == 334));
 }
 
 void
@@ -141,7 +119,7 @@ engine_login_note(struct engine *e, const struct server *s,
 		return;
 	}
 	b->proven = false;
-	if (++b->refused >= REFUSALS_MAX)
+	if (refuses_login(o) && ++b->refused >= REFUSALS_MAX)
 		pause_login(e, b, s, o);
 }
 

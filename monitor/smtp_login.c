@@ -48,8 +48,10 @@ oauth_refused(struct smtp_session *s, struct reply *r,
 	    said[0] != '\0' ? said : "it does not say why");
 	smtp_note(s, "%s", why);
 	snprintf(line, sizeof line, "%s\r\n", sasl_acknowledge(mechanism));
-	if (exchange(s, line, NULL, r) != 0 || r->code < 400)
+	if (exchange(s, line, NULL, r) != 0 || r->code < 400) {
+		s->out->code = 334;	/* all that it has said */
 		return (refuse(s, why));
+	}
 	if (said[0] != '\0') {
 		text_append(r->text, sizeof r->text, " ");
 		text_append(r->text, sizeof r->text, said);

@@ -119,6 +119,32 @@ class Polite(Scripted):
         self.assertFalse(server.commands('MAIL'), 'nothing without a login')
         self.assertEqual(self.monitor.stop(), 0)
 
+    def test_sections_of_one_login_have_two_tries_together(self):
+        server = self.smtp('one', WRONG, user='probe', insecure_auth=True, auth_pause='1h',
+                           password_file=self.monitor.secret('wrong'))
+        self.monitor.section('server', 'two', **self.monitor.sections['server', 'one'])
+        for name in ('one', 'two'):
+            self.route(name, name, retry=['300ms'], every='500ms')
+        self.monitor.start()
+        self.monitor.wait('the pause', lambda: 'refused twice' in self.monitor.log())
+        time.sleep(3)
+        self.assertEqual(len(server.commands('AUTH')), 2)
+
+    def test_a_login_that_cannot_be_checked_now_has_not_been_refused(self):
+        server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'],
+                                     'auth': '454 4.7.0 Temporary authentication failure'},
+                           user='probe', insecure_auth=True, auth_pause='1h',
+                           password_file=self.monitor.secret('right'))
+        self.route('r', 'login', retry=['300ms'], every='500ms')
+        self.monitor.start()
+        self.monitor.wait('some logins', lambda: len(server.commands('AUTH')) >= 4)
+        server.script = {}              # it offers none at all
+        have = len(server.sessions)
+        self.wait_sessions(server, have + 4)
+        server.script = {'ehlo_keywords': ['AUTH PLAIN']}
+        self.monitor.wait_delivered('r', count=2)
+        self.assertNotIn('pausing', self.monitor.log())
+
     def test_alerts_do_not_lock_their_own_account(self):
         m = self.monitor
         self.smtp('full', FULL)
