@@ -43,7 +43,7 @@ control_json_probe(const struct probe *p)
 	latency_of(p, &l);
 	return (checked(json_pack(
 	    "{so so so so so so so so so so so so so so so"
-	    " si si si so so so so so so so so so sI}",
+	    " si si si so so so so so so so so so sI sb}",
 	    "probe", control_json_text(p->token),
 	    "route", control_json_text(p->route),
 	    "server", control_json_text(p->server),
@@ -72,7 +72,8 @@ control_json_probe(const struct probe *p)
 	    "accept_ms", span(l.accept_ms),
 	    "transit_ms", span(l.transit_ms),
 	    "note", control_json_text(p->note),
-	    "duplicates", (json_int_t)p->duplicates)));
+	    "duplicates", (json_int_t)p->duplicates,
+	    "blind", p->blind)));
 }
 
 json_t *

@@ -296,8 +296,8 @@ is_deferred(const struct view *v, struct finding *f)
 
 	if (deferrals == 0)
 		return (false);
-	conclude(f, LEVEL_WARNING, "deferred", "deferred since %s, %" PRId64
-	    " tr%s", say_time(member_wall_ms(v->current, "first_attempt_at"),
+	conclude(f, member_flag(v->current, "blind") ? LEVEL_UNKNOWN :
+	    LEVEL_WARNING, "deferred", "deferred since %s, %" PRId64 " tr%s", say_time(member_wall_ms(v->current, "first_attempt_at"),
 	    v->now_ms, when), deferrals, deferrals == 1 ? "y" : "ies");
 	add_next_try(f, v->current, v->now_ms);
 	add_reply(f, v->current, "reply", ": ");
@@ -390,11 +390,15 @@ came_late_or_as_junk(const struct view *v, struct finding *f)
 static bool
 ended_blind(const struct view *v, struct finding *f)
 {
+	bool	sent = member_wall_ms(v->last, "accepted_at") != 0;
+
 	if (!is(v->last, "outcome", "blind"))
 		return (false);
-	conclude(f, LEVEL_UNKNOWN, "blind",
-	    "the last probe could not be looked for");
+	conclude(f, LEVEL_UNKNOWN, "blind", "the last probe could not be %s",
+	    sent ? "looked for" : "sent");
 	add_moment(f, member_wall_ms(v->last, "finished_at"), v->now_ms);
+	if (!sent)
+		add_reply(f, v->last, "reply", ": ");
 	return (true);
 }
 
@@ -584,7 +588,7 @@ say_end(const json_t *p, size_t end, int64_t now_ms, struct finding *f)
 static bool
 blind_class(const json_t *p)
 {
-	return (is(p, "class", "blind"));
+	return (is(p, "class", "blind") || member_flag(p, "blind"));
 }
 
 void

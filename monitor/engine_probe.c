@@ -764,6 +764,7 @@ take_outcome(struct probe_run *pr, const struct outcome *o)
 	if (p->first_attempt.wall_ms == 0)
 		p->first_attempt = o->started;
 	p->class = o->class;
+	p->blind = o->blind;
 	p->code = o->code;
 	if (o->host[0] != '\0' || pr->route->host[0] == '\0')
 		text_copy(p->host, sizeof p->host, o->host);

@@ -78,6 +78,8 @@ struct probe {
 	 * counts towards lost_after. */
 	int64_t			 looked_ms;
 	bool			 late_told;	/* its age has been judged */
+	bool			 blind;		/* the last failure was our own;
+						 * not kept over a restart */
 	char			 note[PROBE_NOTE];
 };
 

@@ -103,7 +103,7 @@ refused_for_now(const struct route *r, const struct probe *p,
 	    p->deferrals > 0 ? p->deferrals - 1 : 0);
 	if (now_ms - p->scheduled_ms >= r->give_up_ms) {
 		a.state = PROBE_DONE;
-		a.end = PROBE_END_EXPIRED;
+		a.end = o->blind ? PROBE_END_BLIND : PROBE_END_EXPIRED;
 	}
 	return (a);
 }

@@ -478,7 +478,7 @@ RAW = [
     ('a token that is refused at once', oauth(b'OAUTHBEARER', b'535 5.7.8 no\r\n', after=False), TOKEN,
      'temporary auth auth code=535 blind=1 has=no'),
     ('a token that is refused, and goodbye', oauth(b'OAUTHBEARER', AGAINST, after=False), TOKEN,
-     'temporary auth auth code=0 blind=1 has=does not take the token: {"status":"invalid_token"}'),
+     'temporary auth auth code=334 blind=1 has=does not take the token: {"status":"invalid_token"}'),
     ('a token that is refused and then taken', oauth(b'XOAUTH2', AGAINST, b'235 ok\r\n'), TOKEN,
      'temporary auth auth blind=1 has=does not take the token'),
     ('a token that is refused without end', oauth(b'XOAUTH2', *[AGAINST] * 9, after=False), TOKEN,

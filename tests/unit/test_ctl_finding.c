@@ -247,7 +247,13 @@ a_monitor_that_cannot_look_is_unknown_never_critical(void **state)
 		    LEVEL_WARNING, "deferred", "deferred since 11:55:00 UTC, "
 		    "1 try: certificate is for wrong.example, not for "
 		    "mail.example (tls)" },
-		{ "{'last': {'outcome': 'blind', 'finished_at':"
+		{ "{'last': {'outcome': 'blind', 'code': 535, 'reply': 'bad',"
+		    " 'class': 'auth', 'finished_at':"
+		    " '2026-01-31T11:59:00.000Z'}}", "{}", LEVEL_UNKNOWN,
+		    "blind", "the last probe could not be sent (11:59:00 UTC)"
+		    ": 535 bad (auth)" },
+		{ "{'last': {'outcome': 'blind', 'accepted_at':"
+		    " '2026-01-31T11:29:00.000Z', 'finished_at':"
 		    " '2026-01-31T11:59:00.000Z'}}", "{}", LEVEL_UNKNOWN,
 		    "blind", "the last probe could not be looked for "
 		    "(11:59:00 UTC)" },
@@ -598,6 +604,9 @@ a_probe_s_result_is_told_as_it_ended(void **state)
 		    " 'reply': 'the resolver does not answer'}", LEVEL_UNKNOWN,
 		    "UNKNOWN - out: deferred, the resolver does not answer "
 		    "(blind)" },
+		{ "{'state': 'waiting', 'outcome': '', 'class': 'auth', 'code':"
+		    " 535, 'reply': 'bad', 'blind': true}", LEVEL_UNKNOWN,
+		    "UNKNOWN - out: deferred, 535 bad (auth)" },
 		{ "{'state': 'done', 'outcome': 'rejected', 'code': 550,"
 		    " 'reply': 'no', 'class': 'policy'}", LEVEL_CRITICAL,
 		    "CRITICAL - out: rejected, 550 no (policy)" },

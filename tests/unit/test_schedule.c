@@ -269,10 +269,26 @@ an_attempt_decides_what_becomes_of_the_probe(void **state)
 	}
 }
 
+static void
+our_own_blindness_does_not_make_a_probe_expire(void **state)
+{
+	struct probe		p = { .deferrals = 9,
+				    .scheduled_ms = NOON - 5 * DAY };
+	struct outcome		o = { .verdict = VERDICT_TEMPORARY,
+				    .class = CLASS_AUTH, .blind = true };
+	struct schedule_after	a = schedule_after(&route, &p, &o, 0, NOON);
+
+	(void)state;
+	assert_int_equal(a.state, PROBE_DONE);
+	assert_int_equal(a.end, PROBE_END_BLIND);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest	tests[] = {
+		cmocka_unit_test(
+		    our_own_blindness_does_not_make_a_probe_expire),
 		cmocka_unit_test(the_line_follows_a_right_clock),
 		cmocka_unit_test(the_line_follows_a_clock_set_forward_at_once),
 		cmocka_unit_test(
