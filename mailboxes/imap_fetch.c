@@ -77,10 +77,14 @@ fetch(struct mailbox_box *box, struct mailimap_set *set, bool by_uid,
 
 	*out = NULL;
 	imap_arm(box, IMAP_WANT_FETCH, IMAP_FETCH_BUDGET);
+	/* The library frees the list of a FETCH that failed, and leaves it
+	 * in *out; it takes one that brought something for a success. */
 	r = by_uid ? mailimap_uid_fetch(s->imap, set, type, out) :
 	    mailimap_fetch(s->imap, set, type, out);
 	mailimap_set_free(set);
 	mailimap_fetch_type_free(type);
+	if (r != MAILIMAP_NO_ERROR)
+		*out = NULL;
 	r = imap_result(box, r, IMAP_FETCHING, trouble);
 	if (r >= 0)
 		shrink(s);

@@ -413,6 +413,18 @@ class Scripted(WatcherCase):
             self.watch(number=number, port=server.port)
             self.assertEqual(sum(' ID (' in line for line in server.transcript), number - 1)
 
+    def test_a_fetch_that_is_refused_is_tried_again(self):
+        for number, answer in enumerate((
+                ['{tag} NO [SERVERBUG] not now'], ['{tag} BAD what'],
+                ['* 1 FETCH (UID 1)', '{tag} NO some messages could not be fetched'],
+                ['* NO something', '* OK [UNKNOWN-CODE x "y" (z)] hi', '{tag} NO [INUSE] x']), 1):
+            server = self.serve(hooks=[{'on': 'UID FETCH', 'times': 1, 'instead': answer}])
+            self.watch(number=number, port=server.port)
+            token = self.watching.token(number)
+            self.put(probe(token))
+            self.watching.arrival(token)
+            self.assertIsNone(self.watching.process.poll())
+
     def test_a_server_that_is_busy_has_not_refused_the_password(self):
         server = self.serve(hooks=[{'on': 'LOGIN', 'times': 3, 'instead': [
             '{tag} NO [UNAVAILABLE] try again later']}])
