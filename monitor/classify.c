@@ -103,6 +103,8 @@ static const struct row table[] = {
     " unknown triplet | new triplet | initial contact |"
     " temporarily deferred for sender verification |"
     " not yet been authorized | not yet authorized to deliver |"
+    " triplet | first time we | first attempt | come again in |"
+    " please retry in & minutes |"
     " not seen before ",
 							CLASS_GREYLISTING },
 { 0,		"451",	"-",	" temporary failure please try again later ",
@@ -118,6 +120,9 @@ static const struct row table[] = {
 							CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.2.2", NULL,			CLASS_MAILBOX_FULL },
 { 0,		NULL,	"X.2.3 X.3.4 X.7.16", "!mailbox full", CLASS_SIZE },
+
+/* A refused login, whatever the words. */
+{ 0,		"535",	NULL,	NULL,			CLASS_AUTH },
 
 /* TLS. */
 { AT(STARTTLS),	"45. 5..", NULL, NULL,			CLASS_TLS },
@@ -141,7 +146,8 @@ static const struct row table[] = {
     "require encryption|must be encrypted|encrypted connection|unencrypted|"
     "cleartext|clear text|secure connection|ssl required|ssl handshake|"
     "certificate verif|certificate validation|certificate has expired|"
-    "certificate expired|security subsystem| mta sts | requiretls ",
+    "certificate expired|security subsystem| mta sts | requiretls |"
+    " tls 1 0 | tls 1 1 | tls protected |only tls ",
 							CLASS_TLS },
 { 0,		"50.",	"!X.1.1 X.5.2",
     "!only one& starttls first| tls not available| tls unavailable|"
@@ -165,7 +171,6 @@ static const struct row table[] = {
 							CLASS_POLICY },
 
 /* The login. */
-{ 0,		"535",	NULL,	NULL,			CLASS_AUTH },
 { 0,		"534",	NULL,	"!message",		CLASS_AUTH },
 { 0,		"530 430 435", "- X.7.* X.5.* X.0.0", NULL, CLASS_AUTH },
 { 0,		"432",	"X.7.*", NULL,			CLASS_AUTH },
@@ -194,7 +199,7 @@ static const struct row table[] = {
     "unauthenticated senders|unauthenticated relay|unauthenticated user|"
     "anonymous session|invalid credentials|bad credentials|invalid login|"
     "login failed|login denied|login attempts|login incorrect|"
-    "failed login|login not allowed|cannot decode response|"
+    "failed login|log in before|login not allowed|cannot decode response|"
     "logon failure|login required| log in with | not logged in |"
     " server token|!protected& password |invalid user or password|"
     "username and password|pop before smtp|check for new mail first|"
@@ -210,7 +215,7 @@ static const struct row table[] = {
     "mail system full|mail system is full|mailsystem full|"
     "mailsystem is full|mail server full|mail server is full|"
     "server storage full|server is full|server disk|system storage|"
-    "space shortage|shortage of space|no space left|no room on|"
+    "space shortage|shortage of space|!mailbox&no space left|no room on|"
     "insufficient free disk|insufficient free space|out of space on|"
     "not enough space on the disk|not enough space on disk|"
     "not enough space on server|disk space not enough|low on disk|"
@@ -226,12 +231,17 @@ static const struct row table[] = {
     "out of disk| enospc |no free inodes|out of inodes|temporary file &"
     " space|spool & quota|temp file & space|volume is full|volume full|"
     "storage is exhausted|storage exhausted|storage backend is full|"
+    "run out of room|free blocks|!mailbox&free space & minimum|"
+    "quota exceeded on the queue|server is out of storage|"
     "speicherplatz auf dem server|speicherplatz mehr|"
     "!boite&espace disque|"
     "plus de place sur le disque|espacio en disco|espaco em disco|"
     "spazio su disco|memoria di sistema insufficiente",
 							CLASS_SYSTEM_FULL },
 { 0,		"431",	"- X.0.0 X.3.0", NULL,		CLASS_SYSTEM_FULL },
+{ 0,		"4..",	"X.3.0",
+    "!mailbox&!user&!account&!inbox&!recipient&!quota& is full ",
+							CLASS_SYSTEM_FULL },
 { 0,		"45.",	"-",
     "!mailbox&!user&!account&!recipient&!inbox& insufficient storage|"
     " out of space |!mailbox&!user&!account&!recipient&!inbox&!too many&"
@@ -255,6 +265,7 @@ static const struct row table[] = {
     "exceeded the limit of mess|exceeded your hourly|hourly limit|"
     "messaging limit|maximum allowed messages|messages for today|"
     "too many outgoing|concurrent connections limit|"
+    "outbound limit|messages for one session|messages in one session|"
     "hourly quota|daily limit|daily quota|daily sending|"
     "!has too many recipients&sending limit|"
     "send limit|sent limit|recipient limit exceed|per hour| per day|"
@@ -332,12 +343,16 @@ static const struct row table[] = {
     "too much mail data|too much data|class size|file too big|"
     "file is too large|attachment too|attachments too|nachricht zu gros|"
     "zu gros|trop volumineux|message trop gros|taille du message|"
-    "taille limite|demasiado grande|muito grande|troppo grande|larger than",
+    "taille limite|demasiado grande|muito grande|troppo grande|larger than|"
+    "we accept & mb ",
 							CLASS_SIZE },
 
 /* One mailbox, named without X.2.2. */
 { 0,		"4.. 5..", "!X.1.1",
-    "sender verify failed|sender verification failed",	CLASS_POLICY },
+    "sender verify failed|sender verification failed|"
+    "sender address rejected & user unknown|"
+    "sender address rejected & undeliverable|"
+    "sender address rejected & unverified",		CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
     "user unknown|unknown user|no such user|user not found|"
     "unknown recipient |recipient unknown|desconocido",
@@ -350,7 +365,9 @@ static const struct row table[] = {
     "mailbox exceeds|mailbox limit|mailbox size|mailbox quota|mailbox over|"
     "mailbox is over|mailbox already|exceeds mailbox|exceeded mailbox|"
     "mailbox has reached|mailbox exceed|account & storage is full|"
-    "space left in recipient|space in recipient|"
+    "space left in recipient|space in recipient|owner has no space|"
+    "all of its storage|all of their storage|postfach & ausgeschop|"
+    "postfach & ausgeschoepft|messagerie satur|caixa & cheia|"
     "mailfolder is full|mailfolder full|folder is full|inbox is full|"
     "inbox full|inbox is out|inbox has exceeded| box is full|"
     " account is full|account full|account is over|account over|"
@@ -394,6 +411,11 @@ static const struct row table[] = {
 { 0,		"550 554", "- X.0.0 X.2.0 X.5.0",
     "exceeded storage allocation",			CLASS_MAILBOX_FULL },
 
+/* What would have to look at it is not there. */
+{ 0,		"4..",	"- X.0.0 X.3.* X.7.*",
+    "scanner unavailable|scanner is not|scanner not|antivirus is not|"
+    "antivirus not|antivirus unavailable",		CLASS_CONGESTION },
+
 /* A word that decides: somebody chose to refuse. */
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "=spamhaus.org|=spamcop.net|=sorbs.net|=barracudacentral|=abuseat.org|"
@@ -425,7 +447,7 @@ static const struct row table[] = {
     "invalid ip|weren t sent| ete bloque|smtp server of your isp| karma |"
     "=/help_spam_|!server sender&sender address is not allowed|"
     "sender address not allowed|sender identity|too many unauthenticated|"
-    "von diesem absender",
+    "von diesem absender| forged ",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "relay access denied|relaying denied|relay denied|relaying prohibited|"
@@ -493,6 +515,7 @@ static const struct row table[] = {
 /* A server that is at a loss, whatever it had been asked about. */
 { 0,		"4..",	"- X.0.0 X.2.0 X.2.1 X.3.*",
     "server configuration|configuration error|lookup failed|sieve|"
+    "database failure|database error|ldap server|"
     "permission denied& euid ",				CLASS_OTHER },
 { 0,		"4..",	"- X.0.0 X.2.0 X.2.1 X.3.*",
     "database is offline|server is offline|service is unavailable|"
@@ -528,13 +551,14 @@ static const struct row table[] = {
     "invalid recipient|invalid mailbox|invalid user|invalid address|"
     "invalid account|invalid email|invalid local|recipient invalid|"
     "address invalid|address is invalid|recipient is invalid|"
-    "recipient address rejected|recipient rejected|recipient refused|"
+    "recipient rejected|recipient refused|"
     "recipient denied|recipient not|recipient is not|recipient no longer|"
     "recipient error|recipient verification|recipient doesn t|"
     "recipient does not|recipient address is|recipient address has|"
     "recipient verify|failed recipient|bad recipient|bad destination|"
     "bad address|illegal alias|illegal user|rcpt to rejected|!sender&"
-    "address rejected|!sender&address not|address does not|"
+    "!recipient address rejected&address rejected|!sender&address not|"
+    "address does not|"
     "!not verified&address is not|"
     "address no longer|address has been|address unavailable|"
     "undeliverable address|is not deliverable|"
@@ -551,7 +575,8 @@ static const struct row table[] = {
     "!server&currently suspended|recipient suspend the|mailbox invalid|"
     "mailbox is frozen|mailbox unavaiable|archived recipient|"
     "user is terminated|could not be found|nessun utente|"
-    "no one at this address|no one here by|finns inte|не найден|"
+    "no one at this address|user was deleted|user deleted|user has been |"
+    "no one here by|finns inte|не найден|"
     "recipients was undeliverable|"
     "addresses were unknown|unknown virtual user|account is locked|"
     "missing home directory|temporary locked|has been replaced by|"
@@ -569,6 +594,11 @@ static const struct row table[] = {
     "findes ikke|nie istnieje|neexistuje|nepoznat|"
     "permanent failure for one or more recipients",
 							CLASS_NO_SUCH_USER },
+/* What Postfix says of every refusal after RCPT, before it says why. */
+{ 0,		"5..",	"- X.0.0 X.1.* X.2.* X.5.0 X.5.1",
+    "recipient address rejected",			CLASS_NO_SUCH_USER },
+{ 0,		"4..",	"- X.0.0 X.1.*",
+    "recipient address rejected",			CLASS_NO_SUCH_USER },
 
 /* Load. */
 { 0,		"0 4.. 5..", "!X.2.1 X.4.7 X.6.* X.7.*",
@@ -583,7 +613,8 @@ static const struct row table[] = {
     "all server ports|no more connections|resources temporarily|"
     "resource temporarily|resource shortage|insufficient resource|"
     "out of resources|lack of resources|system resources|out of memory|"
-    "memory exhausted|insufficient memory|not enough memory|"
+    "workers are in use|workers are busy|memory exhausted|"
+    "insufficient memory|not enough memory|"
     "cannot allocate|no memory|low memory|unable to fork|cannot fork|"
     "fork failed|service unavailable|service is unavailable|"
     "service temporarily unavailable|service is temporarily|"
