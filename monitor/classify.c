@@ -599,6 +599,8 @@ static const struct row table[] = {
     "recipient address rejected",			CLASS_NO_SUCH_USER },
 { 0,		"4..",	"- X.0.0 X.1.*",
     "recipient address rejected",			CLASS_NO_SUCH_USER },
+{ 0,		"4.. 5..", "X.3.0 X.3.5",
+    "!denied&!unavailable&recipient address rejected",	CLASS_OTHER },
 
 /* Load. */
 { 0,		"0 4.. 5..", "!X.2.1 X.4.7 X.6.* X.7.*",
