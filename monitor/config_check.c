@@ -1,5 +1,6 @@
 #include "monitor/config_internal.h"
 
+#include <fnmatch.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdlib.h>
@@ -581,11 +582,33 @@ check_all_alerts(struct build *c)
 	mem_free(p.domains.names);
 }
 
+static bool
+names_a_route(const struct document *doc, const char *pattern)
+{
+	for (size_t i = 0; i < doc->section_count; i++) {
+		const struct section	*s = doc->sections[i];
+
+		if (s->kind == KIND_ROUTE && fnmatch(pattern,
+		    ((const struct route *)s->built)->name, 0) == 0)
+			return (true);
+	}
+	return (false);
+}
+
 static void
 check_window(struct build *c, struct section *s)
 {
+	const struct window	*w = s->built;
+
 	must_be_set(c, s, "from");
 	must_be_set(c, s, "to");
+	if (!GOOD(s, "routes"))
+		return;
+	for (char **pattern = w->routes; *pattern != NULL; pattern++)
+		if (!names_a_route(c->doc, *pattern))
+			config_warning(c->doc, place_of(s, "routes"),
+			    "routes", "no route has a name like \"%s\"",
+			    *pattern);
 }
 
 /*

@@ -791,6 +791,21 @@ alerts_do_not_depend_on_what_they_are_about(void **state)
 }
 
 static void
+a_window_of_no_route_is_warned_of(void **state)
+{
+	struct config	*c;
+
+	(void)state;
+	c = load(REST "window \"w\" { from = \"22:00\" to = \"23:00\"\n"
+	    "\troutes = {\"r*\", \"x*\", \"R\"} }\n");
+	assert_non_null(c);
+	assert_string_equal(said,
+	    "m:7: routes: warning: no route has a name like \"x*\"\n"
+	    "m:7: routes: warning: no route has a name like \"R\"\n");
+	config_free(&c);
+}
+
+static void
 alerts_into_a_probed_domain_are_warned_of(void **state)
 {
 	static const char	warning[] = "m:5: to: warning: the domain of "
@@ -1135,6 +1150,7 @@ main(void)
 		cmocka_unit_test(
 		    a_route_takes_from_defaults_what_it_does_not_set),
 		cmocka_unit_test(limits_that_nobody_set_give_way),
+		cmocka_unit_test(a_window_of_no_route_is_warned_of),
 		cmocka_unit_test(alerts_do_not_depend_on_what_they_are_about),
 		cmocka_unit_test(alerts_into_a_probed_domain_are_warned_of),
 		cmocka_unit_test(a_route_without_alerts_is_warned_of),
