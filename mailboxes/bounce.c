@@ -139,9 +139,11 @@ says_nothing(const char *status)
 static void
 combine(struct reply *r, const struct dsn_recipient *d)
 {
-	bool	same_class;
+	const char	*said = d->diagnostic[0] != '\0' ? d->diagnostic :
+			    d->supplement;
+	bool		 same_class;
 
-	reply_parse(r, d->diagnostic, strlen(d->diagnostic));
+	reply_parse(r, said, strlen(said));
 	if (is_general(d->status)) {
 		if (r->code == 0 && r->enhanced[0] == '\0')
 			text_copy(r->enhanced, sizeof r->enhanced, d->status);

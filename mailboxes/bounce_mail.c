@@ -102,6 +102,33 @@ assign_roles(struct bounce_mail *m)
 		m->words = html;
 }
 
+/*
+ * The fields in a part of another type, as an attachment mostly: where none
+ * has the right one, the first part that is nothing but fields.  It stands
+ * before the returned message, which may be a report itself.
+ */
+static void
+find_status(struct bounce_mail *m)
+{
+	struct mime_part	*p;
+	const struct mime_part	*end = m->returned != NULL ? m->returned :
+				    m->parts + m->count;
+
+	if (m->status != NULL || m->receipt || m->feedback)
+		return;
+	for (p = m->parts + 1; p < end; p++) {
+		if (p->multipart || bounce_mail_role(p) == ROLE_HTML ||
+		    !dsn_is_whole(m->decoded,
+		    mime_body(p, m->decoded, m->len + 1)))
+			continue;
+		text_copy(p->type, sizeof p->type, "message/delivery-status");
+		m->status = p;
+		if (m->words == p)
+			m->words = NULL;
+		return;
+	}
+}
+
 static void
 read_words(struct bounce_mail *m)
 {
@@ -179,6 +206,7 @@ bounce_mail_open(struct bounce_mail *m, const char *bytes, size_t len,
 	m->len = mime_lines(m->text, bytes, len);
 	m->count = mime_split(m->text, m->len, m->parts);
 	assign_roles(m);
+	find_status(m);
 	read_words(m);
 	bounce_mail_field(m, "From", m->from);
 	bounce_mail_field(m, "Subject", m->subject);

@@ -176,6 +176,18 @@ take_diagnostic(struct target *t, const char *value)
 	    value, strlen(value));
 }
 
+/* "< #5.5.0 smtp;552 5.2.2 mailbox is full>" */
+static void
+take_supplement(struct target *t, const char *value)
+{
+	const char	*said = strcasestr(value, "smtp;");
+
+	if (said != NULL)
+		value = said + strlen("smtp;");
+	text_clean(t->recipient->supplement, sizeof t->recipient->supplement,
+	    value, strcspn(value, ">"));
+}
+
 #define MEMBER(m)	offsetof(struct dsn_recipient, m)
 
 static const struct field {
@@ -196,6 +208,8 @@ static const struct field {
 	    MEMBER(remote_mta) },
 	{ "Diagnostic-Code",	take_diagnostic, true, false,
 	    MEMBER(diagnostic) },
+	{ "X-Supplementary-Info", take_supplement, true, false,
+	    MEMBER(supplement) },
 };
 
 static const struct field *
@@ -288,6 +302,19 @@ dsn_sniff(const char *text, size_t len)
 		    r.status[0] != '\0' || r.diagnostic[0] != '\0')))
 			return (true);
 	return (false);
+}
+
+bool
+dsn_is_whole(const char *text, size_t len)
+{
+	struct header	h;
+	size_t		at = 0, first;
+
+	while (at < len && text[at] == '\n')
+		at++;
+	first = at;
+	return (header_next(text, len, &at, &h) && h.name == text + first &&
+	    field_of(&h) != NULL && dsn_sniff(text, len));
 }
 
 /* Addresses. */

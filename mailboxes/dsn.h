@@ -28,6 +28,9 @@ struct dsn_recipient {
 	char	status[OUTCOME_ENHANCED];	/* no comment: "5.1.1" */
 	char	remote_mta[OUTCOME_HOST];	/* lower case */
 	char	diagnostic[OUTCOME_REPLY];	/* without its type */
+	char	supplement[OUTCOME_REPLY];	/* X-Supplementary-Info: what
+						 * Exchange may have there
+						 * instead, likewise */
 };
 
 struct dsn {
@@ -49,6 +52,8 @@ bool	 dsn_next(struct dsn *, struct dsn_recipient *out);
 /* Whether the text has the fields of a report at all: for text parts that a
  * report was written into. */
 bool	 dsn_sniff(const char *text, size_t len);
+/* Whether they are its first lines, so that it is nothing else. */
+bool	 dsn_is_whole(const char *text, size_t len);
 
 /*
  * Whether two addresses are one: case aside, and however the second is

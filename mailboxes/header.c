@@ -46,39 +46,44 @@ empty_line(const char *text, size_t at, size_t end)
 	    (text[at] == '\r' && (end - at == 1 || text[at + 1] == '\n')));
 }
 
-/* The colon of a field's first line; 0 if the line is no field. */
+/*
+ * The length of the name in a field's first line, 0 if the line is no field;
+ * *colon_r: where its colon is.  Blanks before it are obsolete (RFC 5322
+ * 4.5.8) and still written.
+ */
 static size_t
-name_length(const char *text, size_t at, size_t end)
+name_length(const char *text, size_t at, size_t end, size_t *colon_r)
 {
-	size_t	i;
+	size_t	i, n;
 
-	for (i = at; i < end; i++) {
-		if (text[i] == ':')
-			return (i - at);
-		if (text[i] <= 0x20 || text[i] > 0x7e)
-			return (0);
-	}
-	return (0);
+	for (i = at; i < end && text[i] != ':' && text[i] > 0x20 &&
+	    text[i] <= 0x7e; i++)
+		continue;
+	n = i - at;
+	while (i < end && (text[i] == ' ' || text[i] == '\t'))
+		i++;
+	*colon_r = i;
+	return (i < end && text[i] == ':' ? n : 0);
 }
 
 bool
 header_next(const char *text, size_t len, size_t *at, struct header *out)
 {
-	size_t	n, start, end;
+	size_t	n, start, end, colon;
 
 	while (*at < len) {
 		start = *at;
 		end = line_end(text, len, start);
 		if (empty_line(text, start, end))
 			return (false);
-		n = name_length(text, start, end);
+		n = name_length(text, start, end, &colon);
 		while (end < len && (text[end] == ' ' || text[end] == '\t'))
 			end = line_end(text, len, end);
 		*at = end;
 		if (n == 0)
 			continue;
-		*out = (struct header){ text + start, n, text + start + n + 1,
-		    end - start - n - 1 };
+		*out = (struct header){ text + start, n, text + colon + 1,
+		    end - colon - 1 };
 		return (true);
 	}
 	return (false);

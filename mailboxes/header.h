@@ -12,7 +12,7 @@
  */
 
 struct header {
-	const char	*name;		/* borrowed; without the colon */
+	const char	*name;		/* borrowed; up to blanks, colon */
 	size_t		 name_len;
 	const char	*value;		/* borrowed; still folded */
 	size_t		 value_len;

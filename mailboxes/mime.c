@@ -71,13 +71,14 @@ is_field(const char *text, size_t at, size_t end)
 {
 	size_t	i;
 
-	for (i = at; i < end; i++) {
-		if (text[i] == ':')
-			return (i > at);
-		if (text[i] <= 0x20 || text[i] > 0x7e)
-			break;
-	}
-	return (false);
+	for (i = at; i < end && text[i] != ':' && text[i] > 0x20 &&
+	    text[i] <= 0x7e; i++)
+		continue;
+	if (i == at)
+		return (false);
+	while (i < end && blank(text[i]))
+		i++;
+	return (i < end && text[i] == ':');
 }
 
 /*

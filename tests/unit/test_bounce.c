@@ -236,6 +236,18 @@ fields_are_read_however_they_are_written(void **state)
 	    "failed 4.0.0 other lost");
 	check(REPORT(MESSAGE BOX "Action: failed\n", ""),
 	    "failed - other lost");
+	check(REPORT("Reporting-MTA : dns; relay.example.net\n\n"
+	    "Final-Recipient\t: rfc822; box@example.net\nAction : failed\n"
+	    "Status : 4.3.1\n", ""), LOST_FULL);
+	assert_string_equal(bounce_system(&b), "relay.example.net");
+	/* Exchange may tell the cause in a field of its own only. */
+	check(REPORT(MESSAGE BOX "Action: failed\nStatus: 5.5.0\n"
+	    "X-Supplementary-Info: < #5.5.0 smtp;552 5.2.2 full>\n", ""),
+	    "failed 5.5.0 mailbox-full lost");
+	assert_int_equal(b.reply.code, 552);
+	assert_string_equal(b.reply.text, "full");
+	check(REPORT(MESSAGE BOX "X-Supplementary-Info: 552 5.2.2 full\n"
+	    FULL, ""), LOST_FULL);
 }
 
 static void
@@ -424,6 +436,38 @@ reports_inside_other_parts_are_found(void **state)
 	    MESSAGE BOX FULL "--o--\n", LOST_FULL);
 	check(DAEMON "Content-Type: text/plain\n\nSorry.\n\n"
 	    MESSAGE BOX FULL, LOST_FULL);
+}
+
+static void
+fields_in_a_part_of_another_type_are_found(void **state)
+{
+	static const char *const	types[] = {
+		"text/plain",
+		"text/plain; name=\"details.txt\"\n"
+		    "Content-Disposition: attachment; filename=details.txt",
+		"application/octet-stream; name=details.txt",
+		"application/octet-stream\nContent-Transfer-Encoding: 8bit",
+	};
+	char				*mail;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(types); i++) {
+		mail = mem_printf(DAEMON "Content-Type: multipart/mixed; "
+		    "boundary=o\n\n--o\nContent-Type: text/plain\n\n"
+		    "It failed.\n\n--o\nContent-Type: %s\n\n\n"
+		    MESSAGE BOX FULL "\n--o\nContent-Type: message/rfc822\n\n"
+		    "To: box@example.net\n\n--o--\n", types[i]);
+		check(mail, LOST_FULL);
+		assert_int_equal(b.kind, BOUNCE_DSN);
+		mem_free(mail);
+	}
+	/* What is quoted there, and what was returned, tell nothing. */
+	check(DAEMON "Content-Type: multipart/mixed; boundary=o\n\n"
+	    "--o\nContent-Type: text/plain\n\nIt failed.\n\n"
+	    "--o\nContent-Type: text/plain\n\nHe wrote:\n" BOX FULL
+	    "--o\nContent-Type: message/rfc822\n\nSubject: x\n\n"
+	    "--o\nContent-Type: text/plain\n\n" BOX FULL "--o--\n",
+	    "failed - other lost");
 }
 
 static void
@@ -830,6 +874,7 @@ main(void)
 		cmocka_unit_test(any_line_ends_will_do),
 		cmocka_unit_test(boundaries_are_found_however_they_are_named),
 		cmocka_unit_test(reports_inside_other_parts_are_found),
+		cmocka_unit_test(fields_in_a_part_of_another_type_are_found),
 		cmocka_unit_test(encoded_parts_are_decoded),
 		cmocka_unit_test(
 		    a_report_cut_off_anywhere_never_changes_its_mind),

@@ -71,6 +71,7 @@ fields_are_found_among_odd_lines(void **state)
 	static const char	text[] =
 	    "From x Sat Jan 31\nno field at all\n continued\n"
 	    "SUBJECT: one\r\n two\r\nX Y: blank in the name\r\n"
+	    "Reply-To \t: two\r\nX : y z\r\n"
 	    "To:\r\n\r\nCc: in the body\r\n";
 	struct header		h;
 	char			buf[64];
@@ -81,6 +82,10 @@ fields_are_found_among_odd_lines(void **state)
 	assert_string_equal(buf, "one two");
 	assert_true(header_find(text, sizeof text - 1, "To", &h));
 	assert_int_equal(header_decode(&h, buf, sizeof buf), 0);
+	assert_true(header_find(text, sizeof text - 1, "reply-to", &h));
+	header_decode(&h, buf, sizeof buf);
+	assert_string_equal(buf, "two");
+	assert_true(header_find(text, sizeof text - 1, "X", &h));
 	assert_false(header_find(text, sizeof text - 1, "Cc", &h));
 	assert_false(header_find(text, sizeof text - 1, "X Y", &h));
 }
