@@ -365,6 +365,8 @@ decide(struct bounce *b, struct bounce_mail *m)
 	bounce_mail_words(m, &w);
 	if (m->receipt || m->feedback) {
 		b->kind = m->receipt ? BOUNCE_RECEIPT : BOUNCE_FEEDBACK;
+	} else if (is_answer(m->subject) && !bounce_from_program(&w)) {
+		b->kind = BOUNCE_NONE;
 	} else if (m->status != NULL && (w.is_report || from_system ||
 	    (bounce_has_signs(&w) && !is_answer(m->subject))) &&
 	    read_fields(b, m)) {

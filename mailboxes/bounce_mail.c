@@ -229,8 +229,9 @@ bounce_mail_words(const struct bounce_mail *m, struct bounce_words *w)
 
 	*w = (struct bounce_words){ .from = m->from, .subject = m->subject,
 	    .failed = m->failed, .text = m->plain, .len = m->plain_len };
-	w->no_sender = strncmp(bounce_mail_field(m, "Return-Path", value), "<>", 2) ==
-	    0;
+	bounce_mail_field(m, "Return-Path", value);
+	w->no_sender = strncmp(value, "<>", 2) == 0;
+	w->has_sender = strchr(value, '@') != NULL;
 	bounce_mail_field(m, "Auto-Submitted", value);
 	w->automatic = value[0] != '\0' && !begins(value, "no");
 	w->is_report = strcmp(m->parts[0].type, "multipart/report") == 0;

@@ -12,16 +12,20 @@
 
 /* Words, as in phrase.h. */
 
-static const char	system_names[] =
+static const char	program_names[] =
     "=mailer-daemon|=mailer_daemon|=mailerdaemon|=mailer daemon|"
-    "=mail-daemon|=maildaemon|=mail daemon|=mdaemon|=postmaster|"
+    "=mail-daemon|=maildaemon|=mail daemon|=mdaemon|"
     "=mail delivery|=maildelivery|=mail-delivery|=delivery system|"
-    "=delivery subsystem|=system administrator|=mail administrator|"
-    "=mailadmin|=mail system|=mailsystem|=mail-system|=mail server|"
-    "=mailserver|=postoffice|=post office|=mail router|=bounce|"
+    "=delivery subsystem|=mail system|=mailsystem|=mail-system|"
+    "=mail server|=mailserver|=mail router|=bounce|"
     "=mail transfer|=mail service|=mail_service|=antivirus|=interscan|"
     "=email delivery|=internet mail|=daemon@|=<>|"
     "=microsoft exchange|=exchange@|=delivery notification|=delivery agent";
+
+/* People write under these, too. */
+static const char	office_names[] =
+    "=postmaster|=system administrator|=mail administrator|=mailadmin|"
+    "=postoffice|=post office";
 
 static const char	bounce_subjects[] =
     "undeliver|un deliver|delivery fail|delivery has failed|"
@@ -73,18 +77,31 @@ static const char	bounce_bodies[] =
     "n a pas pu etre|no se pudo|no ha podido|non e stato possibile|"
     "nao foi possivel";
 
+/* What else mail systems write about, in words like those of a bounce. */
+static const char	other_subjects[] =
+    "quarantine|digest|almost full|nearly full|is full|limit warning|"
+    "size limit|quota warning|storage warning|over quota warning|"
+    "storage limit|your mailbox|account warning|smtp server errors from";
+
 /* Not in a subject that speaks of failure. */
 static const char	delay_subjects[] =
     "delay|warning|deferred|not yet|verzoger|retard|retraso|ritard|"
-    "atras|still being";
+    "atras|still being|still trying";
 static const char	final_words[] =
     "permanent|giving up|gave up|given up|give up|final|no further|"
     "not be retried|will not retry|fatal error|undeliverable|"
     "has failed|delivery failed|rejected";
+/* Whatever the subject says. */
+static const char	clear_delays[] =
+    "warning message only|not need to resend|not need to re send|"
+    "transient delivery|transient failure only|delivered yet|"
+    "not yet been delivered|not yet delivered|i will keep trying|"
+    "will be attempted again|still in the queue and will|"
+    "only a warning|just a warning";
 static const char	delay_bodies[] =
     "warning message only|not need to resend|not need to re send|"
     "not yet been delivered|has been delayed|is delayed|was delayed|"
-    "been deferred|still in the queue|still in queue|will continue|"
+    "been deferred|delivered yet|will be attempted again|still in the queue|still in queue|will continue|"
     "will be retried|will keep trying|will still try|attempts continue|"
     "no action is required|remains in the queue|still trying|"
     "will try again|will be made|will retry|could not be sent for past|"
@@ -95,7 +112,8 @@ static const char	success_subjects[] =
     "success|delivered &!not&!un&!fail|delivery confirm|relayed";
 static const char	success_bodies[] =
     "successfully delivered|successfully relayed|was delivered|"
-    "has been delivered|delivery is complete|been successfully";
+    "has been delivered|delivery is complete|been successfully|"
+    "report that you requested& 250 2 ";
 static const char	failure_words[] =
     "fail|undeliver|un deliver|not be |not deliver|t be deliver|unable|"
     "error|rejected|refused|reject|delay|warning|problem|denied";
@@ -114,7 +132,18 @@ bounce_from_system(const char *from)
 	struct phrase_text	t;
 
 	phrase_prepare(&t, from);
-	return (phrase_match(&t, system_names));
+	return (phrase_match(&t, program_names) ||
+	    phrase_match(&t, office_names));
+}
+
+bool
+bounce_from_program(const struct bounce_words *w)
+{
+	struct phrase_text	t;
+
+	phrase_prepare(&t, w->from);
+	return (w->no_sender || w->automatic || w->is_report ||
+	    w->failed[0] != '\0' || phrase_match(&t, program_names));
 }
 
 /* The beginning of the text, prepared. */
@@ -126,6 +155,48 @@ prepare_opening(struct phrase_text *t, const struct bounce_words *w)
 	text_clean(opening, sizeof opening, w->text,
 	    bounce_returned(w->text, w->len));
 	phrase_prepare(t, opening);
+}
+
+static bool
+is_digit(char c)
+{
+	return (c >= '0' && c <= '9');
+}
+
+/* "5.1.1" */
+static bool
+is_status(const char *s)
+{
+	return ((*s == '4' || *s == '5') && s[1] == '.' && is_digit(s[2]) &&
+	    s[3] == '.' && is_digit(s[4]));
+}
+
+/*
+ * Whether a server's refusal is quoted, which reads the same in every
+ * language: "550 5.1.1 ...", "#5.2.2", ": 550 Mailbox not found".
+ */
+static bool
+quotes_refusal(const struct phrase_text *t)
+{
+	static const char	codes[] = " 421 450 451 452 454 550 551 552 553 554 "
+				    "556 571 ";
+	char			code[] = " 000 ";
+	const char		*p;
+
+	for (p = t->raw; (p = strpbrk(p, "45")) != NULL; p++) {
+		if (p > t->raw && (is_digit(p[-1]) || p[-1] == '.'))
+			continue;
+		if (p > t->raw && p[-1] == '#' && is_status(p))
+			return (true);
+		if (!is_digit(p[1]) || !is_digit(p[2]) ||
+		    (p[3] != ' ' && p[3] != '-'))
+			continue;
+		memcpy(code + 1, p, 3);
+		if (strstr(codes, code) != NULL && (is_status(p + 4) ||
+		    (p > t->raw + 1 && strchr(":;>", p[-2]) != NULL)))
+			return (true);
+	}
+	return (false);
 }
 
 bool
@@ -149,17 +220,36 @@ bounce_is_success(const struct bounce_words *w)
 	    !phrase_match(&body, failure_words));
 }
 
+/*
+ * Whether a mail that is not entitled like a bounce is about something else:
+ * a bounce has no sender to go back to (RFC 5321 4.5.5), or it quotes what it
+ * is about.
+ */
+static bool
+is_other_news(const struct bounce_words *w, const struct phrase_text *subject,
+    bool refused)
+{
+	int	hints = w->has_sender + phrase_match(subject, other_subjects);
+
+	return (!w->is_report && w->failed[0] == '\0' && hints > refused);
+}
+
 bool
 bounce_is_text(const struct bounce_words *w)
 {
 	struct phrase_text	subject, body;
+	bool			from_system, titled, refused;
 	int			points;
 
 	phrase_prepare(&subject, w->subject);
 	prepare_opening(&body, w);
-	points = 2 * bounce_from_system(w->from) +
-	    2 * phrase_match(&subject, bounce_subjects) +
-	    2 * phrase_match(&body, bounce_bodies) +
+	from_system = bounce_from_system(w->from);
+	titled = phrase_match(&subject, bounce_subjects);
+	refused = from_system && quotes_refusal(&body);
+	if (!titled && is_other_news(w, &subject, refused))
+		return (false);
+	points = 2 * from_system + 2 * titled +
+	    2 * phrase_match(&body, bounce_bodies) + refused +
 	    3 * (w->failed[0] != '\0') + w->no_sender + 2 * w->is_report;
 	return (points >= 4 && bounce_has_signs(w));
 }
@@ -168,15 +258,15 @@ bool
 bounce_is_delay(const struct bounce_words *w)
 {
 	struct phrase_text	subject, body;
+	bool			failure;
 
 	phrase_prepare(&subject, w->subject);
-	if (phrase_match(&subject,
-	    "fail|undeliver|returned to sender|unknown"))
-		return (false);
-	if (phrase_match(&subject, delay_subjects))
+	failure = phrase_match(&subject,
+	    "fail|undeliver|returned to sender|unknown");
+	if (!failure && phrase_match(&subject, delay_subjects))
 		return (true);
 	prepare_opening(&body, w);
-	return (phrase_match(&body, delay_bodies) &&
+	return (phrase_match(&body, failure ? clear_delays : delay_bodies) &&
 	    !phrase_match(&body, final_words));
 }
 

@@ -18,6 +18,7 @@ struct bounce_words {
 	const char	*text;		/* line ends LF; not terminated */
 	size_t		 len;
 	bool		 no_sender;	/* Return-Path: <> */
+	bool		 has_sender;	/* Return-Path: somebody */
 	bool		 automatic;	/* Auto-Submitted, and not "no" */
 	bool		 is_report;	/* multipart/report */
 };
@@ -26,6 +27,8 @@ struct bounce_words {
 bool	 bounce_from_system(const char *from);
 /* The same by whatever a person's mail does not have. */
 bool	 bounce_has_signs(const struct bounce_words *);
+/* The same, and under no name that people write under, too. */
+bool	 bounce_from_program(const struct bounce_words *);
 
 /* Whether the mail is a bounce in words. */
 bool	 bounce_is_text(const struct bounce_words *);

@@ -50,6 +50,10 @@ check(const char *mail, const char *wanted)
 #define PERSON(subject)							\
 	"From: Ann <ann@example.com>\nSubject: " subject "\n"
 
+#define OFFICE								\
+	"Return-Path: <postmaster@example.net>\n"			\
+	"From: Postmaster <postmaster@example.net>\n"
+
 #define REPORT_IN(type, fields, returned)				\
 	DAEMON "Content-Type: " type "\n\n"				\
 	"--b1\nContent-Type: text/plain\n\nIt failed.\n\n"		\
@@ -660,6 +664,77 @@ bounces_in_words_are_understood(void **state)
 }
 
 static void
+what_is_still_being_tried_is_not_lost(void **state)
+{
+	static const struct {
+		const char	*subject, *text, *wanted;
+	}	rows[] = {
+		{ "Warning: Transient Delivery Failure",
+		    "The attached message had TRANSIENT delivery errors!\n\n"
+		    "<-- 452 4.3.1 full\n\nDelivery will be attempted again.",
+		    "delayed - system-full delayed" },
+		{ "Warning: Transient Delivery Failure",
+		    "THIS IS A WARNING MESSAGE ONLY - YOU DO NOT NEED TO RESEND "
+		    "YOUR MESSAGE.\n\n<a@example.org>: 452 4.3.1 full",
+		    "delayed - system-full delayed" },
+		{ "failure notice (delay)",
+		    "Hi. This is the qmail-send program. The message to "
+		    "<a@example.org> could not be delivered yet; I will keep "
+		    "trying. 452 4.3.1 full", "delayed - system-full delayed" },
+		{ "Undelivered mail, still trying",
+		    "Your mail could not be delivered for 4 hours. It is still "
+		    "in the queue and will be retried.\n\n452 4.3.1 full",
+		    "delayed - system-full delayed" },
+		/* Given up, although it was tried. */
+		{ "Warning: Permanent Delivery Failure",
+		    "The attached message had PERMANENT fatal delivery errors!"
+		    "\n\n<-- 550 5.1.1 no such user",
+		    "failed - no-such-user lost" },
+		{ "failure notice",
+		    "This is the qmail-send program. It could not be delivered "
+		    "yet, and I am giving up.\n\n452 4.3.1 full",
+		    "failed - system-full lost" },
+	};
+	char	*mail;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		mail = mem_printf("Return-Path: <>\nFrom: MDaemon@example.net\n"
+		    "Subject: %s\n\n%s\n", rows[i].subject, rows[i].text);
+		check(mail, rows[i].wanted);
+		mem_free(mail);
+	}
+}
+
+/* Nothing in the subject or the text is known; a mail system quotes why. */
+static void
+a_quoted_refusal_needs_no_language(void **state)
+{
+	static const char *const	refusals[] = {
+		"<a@example.org>: 550 5.1.1 x",
+		"mx.example.org #5.1.1", "x (#5.1.1)",
+		"xx: 550 User unknown", "xx>550-5.1.1 x",
+	};
+	char				*mail;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(refusals); i++) {
+		mail = mem_printf("Return-Path: <>\n"
+		    "From: MAILER-DAEMON@example.net\nSubject: Zzz\n\n%s\n",
+		    refusals[i]);
+		check(mail, "failed - no-such-user lost");
+		mem_free(mail);
+	}
+	/* No refusal; no mail system. */
+	check("Return-Path: <>\nFrom: MAILER-DAEMON@example.net\n"
+	    "Subject: Zzz\n\nAt 550 Main Road, room 5.1.1 or 4.550.1\n",
+	    "- - other ignore");
+	check("Return-Path: <>\nFrom: box@example.net\nSubject: Zzz\n\n"
+	    "I left. This is no longer read: 550 user unknown.\n",
+	    "- - other ignore");
+}
+
+static void
 a_bounce_in_words_for_two_speaks_of_ours(void **state)
 {
 	static const char	mail[] =
@@ -749,6 +824,42 @@ other_mails_report_nothing(void **state)
 		    "report-type=feedback-report; boundary=o\n\n--o\n"
 		    "Content-Type: message/feedback-report\n\n"
 		    "Feedback-Type: abuse\n--o--\n", BOUNCE_FEEDBACK },
+		/* A postmaster is a person, too. */
+		{ OFFICE "Subject: Fwd: Undelivered Mail Returned to Sender\n"
+		    "Content-Type: multipart/mixed; boundary=o\n\n"
+		    "--o\nContent-Type: text/plain\n\nLook at this, Ann\n\n"
+		    "--o\nContent-Type: message/rfc822\n\n"
+		    REPORT(MESSAGE BOX FULL, "") "--o--\n", BOUNCE_NONE },
+		{ OFFICE "Subject: Fwd: Undelivered Mail Returned to Sender\n"
+		    "Content-Type: multipart/mixed; boundary=o\n\n"
+		    "--o\nContent-Type: message/delivery-status\n\n"
+		    MESSAGE BOX FULL "--o--\n", BOUNCE_NONE },
+		/* What a mail system writes about else. */
+		{ OFFICE "Subject: Spam quarantine digest\n\n3 messages were "
+		    "not delivered to your inbox. Release them.\n",
+		    BOUNCE_NONE },
+		{ "Return-Path: <>\nFrom: postmaster@example.net\n"
+		    "Subject: Spam quarantine digest\n\n3 messages were "
+		    "not delivered to your inbox. Release them.\n",
+		    BOUNCE_NONE },
+		{ OFFICE "Subject: Your mailbox is almost full\n\nIt has "
+		    "exceeded its limit; mail could be returned to sender.\n",
+		    BOUNCE_NONE },
+		{ "Return-Path: <>\nFrom: postmaster@example.net\n"
+		    "Subject: Your mailbox is almost full\n\nMail could be "
+		    "returned to sender.\n", BOUNCE_NONE },
+		{ "Return-Path: <double-bounce@example.net>\n"
+		    "From: MAILER-DAEMON@example.net (Mail Delivery System)\n"
+		    "Subject: Postfix SMTP server: errors from x\n\n"
+		    "Transcript of session follows.\n\n"
+		    " Out: 451 4.3.0 Error: queue file write error\n",
+		    BOUNCE_NONE },
+		{ "Return-Path: <>\nFrom: MAILER-DAEMON@example.net\n"
+		    "Subject: Mail Delivery Status Report\n\nThis is the mail "
+		    "system. Enclosed is the mail delivery report that you "
+		    "requested.\n\n<a@example.org>: delivery via "
+		    "mx.example.org: 250 2.0.0 Ok: queued as 4A\n",
+		    BOUNCE_TEXT },
 		{ "", BOUNCE_NONE },
 		{ "\n\n\n", BOUNCE_NONE },
 	};
@@ -882,6 +993,8 @@ main(void)
 		cmocka_unit_test(
 		    a_mail_full_of_tokens_fills_its_room_and_no_more),
 		cmocka_unit_test(bounces_in_words_are_understood),
+		cmocka_unit_test(what_is_still_being_tried_is_not_lost),
+		cmocka_unit_test(a_quoted_refusal_needs_no_language),
 		cmocka_unit_test(a_bounce_in_words_for_two_speaks_of_ours),
 		cmocka_unit_test(a_bounce_in_html_is_read),
 		cmocka_unit_test(
