@@ -184,6 +184,26 @@ quoted_refusal(const char *text)
 }
 
 /*
+ * The words that the classifier knows are those of replies.  A mail system
+ * that speaks for itself ("X-Postfix; TLS is required, but was not offered")
+ * gives no basic code, so that of the status stands in; that nobody replied
+ * is told by the lack of one.
+ */
+static struct meaning
+classify_uncoded(struct reply *r)
+{
+	struct meaning	silent = classify(STAGE_NONE, r), spoken;
+
+	if (r->code != 0 || silent.class == CLASS_NETWORK ||
+	    (r->enhanced[0] != '4' && r->enhanced[0] != '5'))
+		return (silent);
+	r->code = (r->enhanced[0] - '0') * 100;
+	spoken = classify(STAGE_NONE, r);
+	r->code = 0;
+	return (spoken.class != CLASS_OTHER ? spoken : silent);
+}
+
+/*
  * "Expired" says how long, not why (X.4.7), and so do words that mean
  * nothing: what is quoted behind them counts.  A code that refuses nothing
  * (a greeting, the exit code of a program) is none.
@@ -191,7 +211,7 @@ quoted_refusal(const char *text)
 struct meaning
 complaint_meaning(struct reply *r)
 {
-	struct meaning	 meaning = classify(STAGE_NONE, r), inner;
+	struct meaning	 meaning = classify_uncoded(r), inner;
 	bool		 expired = r->enhanced[0] != '\0' &&
 			    strcmp(r->enhanced + 1, ".4.7") == 0;
 	const char	*quoted;
@@ -209,7 +229,7 @@ complaint_meaning(struct reply *r)
 			*r = *q;
 		mem_free(q);
 	}
-	return (classify(STAGE_NONE, r));
+	return (classify_uncoded(r));
 }
 
 static void

@@ -194,6 +194,16 @@ diagnostic_and_status_are_weighed_together(void **state)
 		    "system-full" },
 		{ "4.3.0", "lmtp; 451 4.3.0 x: No space left on device", 451,
 		    "4.3.0", "system-full" },
+		/* The reporter speaks for itself. */
+		{ "4.2.0", "X-Postfix; error writing message: No space left "
+		    "on device", 0, "4.2.0", "system-full" },
+		{ "4.7.4", "X-Postfix; TLS is required, but was not offered by "
+		    "host mx.example.org[192.0.2.1]", 0, "4.7.4", "tls" },
+		{ "4.4.1", "X-Postfix; connect to mx.example.org[192.0.2.1]:25"
+		    ": Connection refused", 0, "4.4.1", "network" },
+		{ "5.4.6", "X-Postfix; mail for example.org loops back to "
+		    "myself", 0, "5.4.6", "dns" },
+		{ "4.7.0", "X-Postfix; x", 0, "4.7.0", "policy" },
 	};
 	char	*mail;
 
