@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "mailboxes/charset.h"
 #include "mailboxes/html.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
@@ -132,12 +133,49 @@ find_status(struct bounce_mail *m)
 static void
 read_words(struct bounce_mail *m)
 {
-	m->plain = mem_alloc(m->len + 1);
+	size_t	n;
+
+	m->plain = mem_alloc(CHARSET_GROWS * m->len + 1);
 	if (m->words == NULL)
 		return;
-	m->plain_len = mime_body(m->words, m->plain, m->len + 1);
+	n = mime_body(m->words, m->decoded, m->len + 1);
+	m->plain_len = charset_utf8(m->words->charset, m->decoded, n,
+	    m->plain);
 	if (begins(m->words->type, "text/html"))
 		m->plain_len = html_text(m->plain, m->plain, m->plain_len);
+}
+
+/* The character set of the first encoded word (RFC 2047), or "". */
+static void
+first_set(const struct header *h, char set[MIME_WORD])
+{
+	const char	*p = memmem(h->value, h->value_len, "=?", 2);
+	const char	*end = h->value + h->value_len;
+	size_t		 n = 0;
+
+	if (p != NULL)
+		for (p += 2; p < end && *p != '?' && *p != '*' &&
+		    n + 1 < MIME_WORD; p++)
+			set[n++] = *p;
+	set[n] = '\0';
+}
+
+/* The subject; its first encoded word names the character set of all. */
+static void
+read_subject(struct bounce_mail *m)
+{
+	struct header	h;
+	char		value[BOUNCE_VALUE], set[MIME_WORD];
+	char		whole[CHARSET_GROWS * BOUNCE_VALUE + 1];
+	size_t		n;
+
+	if (!header_find(m->parts[0].head, m->parts[0].head_len, "Subject",
+	    &h))
+		return;
+	n = mime_value(&h, value, sizeof value);
+	first_set(&h, set);
+	charset_utf8(set, value, n, whole);
+	text_copy(m->subject, sizeof m->subject, whole);
 }
 
 /* The only address of a To field; untouched if there are none or several. */
@@ -209,7 +247,7 @@ bounce_mail_open(struct bounce_mail *m, const char *bytes, size_t len,
 	find_status(m);
 	read_words(m);
 	bounce_mail_field(m, "From", m->from);
-	bounce_mail_field(m, "Subject", m->subject);
+	read_subject(m);
 	bounce_mail_field(m, "X-Failed-Recipients", m->failed);
 	find_ours(m, ours);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "mailboxes/bounce_foreign.h"
 #include "monitor/mem.h"
 #include "monitor/outcome.h"
 #include "monitor/phrase.h"
@@ -220,6 +221,15 @@ bounce_is_success(const struct bounce_words *w)
 	    !phrase_match(&body, failure_words));
 }
 
+/* Whether it speaks of a failure or a delay: in these words or foreign ones. */
+static bool
+speaks_of_it(const struct phrase_text *t, const char *words)
+{
+	return (phrase_match(t, words) ||
+	    phrase_match(t, bounce_foreign_failures) ||
+	    phrase_match(t, bounce_foreign_delays));
+}
+
 /*
  * Whether a mail that is not entitled like a bounce is about something else:
  * a bounce has no sender to go back to (RFC 5321 4.5.5), or it quotes what it
@@ -244,12 +254,12 @@ bounce_is_text(const struct bounce_words *w)
 	phrase_prepare(&subject, w->subject);
 	prepare_opening(&body, w);
 	from_system = bounce_from_system(w->from);
-	titled = phrase_match(&subject, bounce_subjects);
+	titled = speaks_of_it(&subject, bounce_subjects);
 	refused = from_system && quotes_refusal(&body);
 	if (!titled && is_other_news(w, &subject, refused))
 		return (false);
 	points = 2 * from_system + 2 * titled +
-	    2 * phrase_match(&body, bounce_bodies) + refused +
+	    2 * speaks_of_it(&body, bounce_bodies) + refused +
 	    3 * (w->failed[0] != '\0') + w->no_sender + 2 * w->is_report;
 	return (points >= 4 && bounce_has_signs(w));
 }
@@ -262,11 +272,14 @@ bounce_is_delay(const struct bounce_words *w)
 
 	phrase_prepare(&subject, w->subject);
 	failure = phrase_match(&subject,
-	    "fail|undeliver|returned to sender|unknown");
-	if (!failure && phrase_match(&subject, delay_subjects))
+	    "fail|undeliver|returned to sender|unknown") ||
+	    phrase_match(&subject, bounce_foreign_failures);
+	if (!failure && (phrase_match(&subject, delay_subjects) ||
+	    phrase_match(&subject, bounce_foreign_delays)))
 		return (true);
 	prepare_opening(&body, w);
-	return (phrase_match(&body, failure ? clear_delays : delay_bodies) &&
+	return ((phrase_match(&body, failure ? clear_delays : delay_bodies) ||
+	    (!failure && phrase_match(&body, bounce_foreign_delays))) &&
 	    !phrase_match(&body, final_words));
 }
 

@@ -255,6 +255,8 @@ read_head(struct mime_part *part, struct level *level)
 			mime_parameter(value, "report-type", part->report,
 			    sizeof part->report);
 			lower(part->report);
+			mime_parameter(value, "charset", part->charset,
+			    sizeof part->charset);
 			mime_parameter(value, "boundary", level->boundary,
 			    sizeof level->boundary);
 		} else if (header_is(&h, "Content-Transfer-Encoding")) {

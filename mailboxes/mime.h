@@ -33,6 +33,7 @@ struct mime_part {
 	size_t		 body_len;
 	char		 type[MIME_WORD];	/* "text/plain"; "" not said */
 	char		 report[MIME_WORD];	/* report-type, or "" */
+	char		 charset[MIME_WORD];	/* as written, or "" */
 	enum mime_encoding encoding;
 	unsigned	 depth;		/* 0: the mail itself */
 	bool		 multipart;	/* its parts follow, depth + 1 */

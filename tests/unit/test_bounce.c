@@ -9,8 +9,11 @@
 #include <time.h>
 
 #include "mailboxes/bounce.h"
+#include "mailboxes/bounce_foreign.h"
+#include "mailboxes/charset.h"
 #include "mailboxes/mime.h"
 #include "monitor/mem.h"
+#include "monitor/phrase.h"
 
 #define TOKEN	"mf1abcdefghijklmnopqrstuvwxyz2345672"
 #define OTHER	"mf1zyxwvutsrqponmlkjihgfedcba7654327"
@@ -716,6 +719,144 @@ what_is_still_being_tried_is_not_lost(void **state)
 	}
 }
 
+static void
+other_languages_are_understood(void **state)
+{
+	static const struct {
+		const char	*subject, *text, *wanted;
+	}	rows[] = {
+		{ "Non recapitabile: x", "La cassetta postale del destinatario "
+		    "\u00e8 piena.\n<mx.example.org #5.2.2>",
+		    "failed - mailbox-full lost" },
+		{ "No se puede entregar: x", "Error de entrega para estos "
+		    "destinatarios:", "failed - other lost" },
+		{ "\u00c9chec de la remise : x", "Votre message n'a pas pu "
+		    "\u00eatre remis aux destinataires suivants :",
+		    "failed - other lost" },
+		{ "Unzustellbar: x", "Fehler bei der Zustellung an folgende "
+		    "Empf\u00e4nger:", "failed - other lost" },
+		{ "K\u00e9zbes\u00edthetetlen lev\u00e9l", "Az \u00fczenet nem "
+		    "k\u00e9zbes\u00edthet\u0151: 452 4.3.1 full",
+		    "failed - system-full lost" },
+		{ "\u039c\u03b7 \u03c0\u03b1\u03c1\u03b1\u03b4\u03cc\u03c3"
+		    "\u03b9\u03bc\u03bf", "x", "failed - other lost" },
+		{ "\ubc30\ub2ec\ub418\uc9c0 \uc54a\uc74c: x", "x",
+		    "failed - other lost" },
+		{ "\u9000\u4fe1", "x", "failed - other lost" },
+		{ "\u914d\u4fe1\u3067\u304d\u307e\u305b\u3093", "x",
+		    "failed - other lost" },
+		{ "Zpo\u017ed\u011bn\u00e9 doru\u010den\u00ed", "Zpr\u00e1va "
+		    "zat\u00edm nebyla doru\u010dena.\n\n452 4.3.1 full",
+		    "delayed - system-full delayed" },
+		{ "Remise retard\u00e9e : x", "La remise aux destinataires "
+		    "suivants est retard\u00e9e.", "delayed - other delayed" },
+		{ "Entrega retrasada: x", "La entrega a estos destinatarios "
+		    "se ha retrasado.", "delayed - other delayed" },
+		{ "Recapito ritardato: x", "Il recapito \u00e8 in ritardo.",
+		    "delayed - other delayed" },
+		{ "Zustellung verz\u00f6gert: x", "Die Zustellung an folgende "
+		    "Empf\u00e4nger verz\u00f6gert sich.",
+		    "delayed - other delayed" },
+		{ "\u914d\u4fe1\u9045\u5ef6", "x", "delayed - other delayed" },
+		/* Given up, whatever was tried before. */
+		{ "Nedoru\u010diteln\u00e9: x", "Zpr\u00e1va zat\u00edm nebyla "
+		    "doru\u010dena.", "failed - other lost" },
+	};
+	char	*mail;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		mail = mem_printf("Return-Path: <>\nFrom: postmaster@example.net"
+		    "\nSubject: %s\n\n%s\n", rows[i].subject, rows[i].text);
+		check(mail, rows[i].wanted);
+		mem_free(mail);
+	}
+}
+
+/* They can only be found if they are spelled as texts are prepared. */
+static void
+foreign_words_are_spelled_as_texts_are_prepared(void **state)
+{
+	static const char *const	lists[] = { bounce_foreign_failures,
+		bounce_foreign_delays };
+	struct phrase_text		text;
+	char				*copy, *rest, *phrase;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(lists); i++) {
+		copy = rest = mem_printf("%s", lists[i]);
+		while ((phrase = strsep(&rest, "|")) != NULL) {
+			phrase_prepare(&text, phrase);
+			assert_true(phrase[0] != '\0');
+			if (strstr(text.words, phrase) == NULL)
+				fail_msg("%s is prepared as %s", phrase,
+				    text.words);
+		}
+		mem_free(copy);
+	}
+}
+
+static void
+check_set(const char *set, const char *text, const char *utf8)
+{
+	size_t	 len = strlen(text);
+	char	*copy = mem_alloc(len), *dst;
+
+	memcpy(copy, text, len);
+	dst = mem_alloc(CHARSET_GROWS * len + 1);
+	assert_int_equal(charset_utf8(set, copy, len, dst), strlen(utf8));
+	assert_string_equal(dst, utf8);
+	mem_free(copy);
+	mem_free(dst);
+}
+
+static void
+other_character_sets_become_utf8(void **state)
+{
+	char	many[4001], same[4001];
+
+	(void)state;
+	check_set("", "\xe4", "\xe4");
+	check_set("utf-8", "\xc3\xa4", "\xc3\xa4");
+	check_set("../../x", "\xe4", "\xe4");
+	check_set("ISO-8859-1", "f\xfcr", "f\u00fcr");
+	check_set("iso-8859-1", "", "");
+	check_set("windows-1251", "\xcd\xe5", "\u041d\u0435");
+	check_set("iso-2022-jp", "\033$B\x47\x5b\x3f\x2e\033(B 552",
+	    "\u914d\u4fe1 552");
+	check_set("GBK", "\xcd\xcb\xd0\xc5: 550", "\u9000\u4fe1: 550");
+	check_set("shift_jis", "\xb1\xb2", "\uff71\uff72");
+	/* What is cut off or makes no sense; too much of it. */
+	check_set("gb18030", "x\xcd", "x?");
+	check_set("iso-2022-jp", "a\xff" "b", "a?b");
+	memset(many, 0xff, 4000);
+	memset(same, '?', 1000);
+	memset(same + 1000, 0xff, 3000);
+	many[4000] = same[4000] = '\0';
+	check_set("iso-2022-jp", many, same);
+}
+
+static void
+a_bounce_in_another_character_set_is_read(void **state)
+{
+	(void)state;
+	check("From: postmaster@example.net\n"
+	    "Subject: =?iso-2022-jp?B?GyRCR1s/LkNZMWQbKEI=?=\n"
+	    "Content-Type: text/plain; charset=ISO-2022-JP\n"
+	    "Content-Transfer-Encoding: base64\n\n"
+	    "GyRCR1s/LiQsQ1kkbCRGJCQkXiQ5ISMbKEIK\n",
+	    "delayed - other delayed");
+	check("From: postmaster@example.net\n"
+	    "Subject: =?gb18030?B?z7XNs83L0MU=?=\n"
+	    "Content-Type: text/plain; charset=gbk\n\n\xcd\xcb\xd0\xc5\n"
+	    "550 Mailbox not found\n", "failed - no-such-user lost");
+	check("From: postmaster@example.net\nSubject: x\n"
+	    "Content-Type: text/plain; charset=iso-8859-1\n\n"
+	    "Votre message n'a pas pu \xeatre remis.\n552 5.2.2 Bo\xeete "
+	    "pleine\n", "failed - mailbox-full lost");
+	assert_string_equal(b.reply.text, "Bo\u00eete pleine");
+}
+
 /* Nothing in the subject or the text is known; a mail system quotes why. */
 static void
 a_quoted_refusal_needs_no_language(void **state)
@@ -1004,6 +1145,11 @@ main(void)
 		    a_mail_full_of_tokens_fills_its_room_and_no_more),
 		cmocka_unit_test(bounces_in_words_are_understood),
 		cmocka_unit_test(what_is_still_being_tried_is_not_lost),
+		cmocka_unit_test(other_languages_are_understood),
+		cmocka_unit_test(
+		    foreign_words_are_spelled_as_texts_are_prepared),
+		cmocka_unit_test(other_character_sets_become_utf8),
+		cmocka_unit_test(a_bounce_in_another_character_set_is_read),
 		cmocka_unit_test(a_quoted_refusal_needs_no_language),
 		cmocka_unit_test(a_bounce_in_words_for_two_speaks_of_ours),
 		cmocka_unit_test(a_bounce_in_html_is_read),
