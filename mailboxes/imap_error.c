@@ -1,8 +1,6 @@
 #include "mailboxes/imap_error.h"
 
-#include <string.h>
-#include <strings.h>
-
+#include "mailboxes/imap_refusal.h"
 #include "monitor/mem.h"
 #include "monitor/text.h"
 
@@ -33,36 +31,6 @@ static const struct {
 	{ TRANSPORT_LOCAL, CLASS_OTHER },
 	{ TRANSPORT_BUDGET, CLASS_OTHER },
 };
-
-/*
- * Codes of a refused login that are not about the credentials (RFC 5530,
- * and Gmail's own): trying again is right.
- */
-static const char *const not_credentials[] = { "UNAVAILABLE", "INUSE",
-	"LIMIT", "SERVERBUG", "CANNOT", "OVERQUOTA", "THROTTLED",
-	"CONTACTADMIN" };
-
-/* The same without a code. */
-static const char *const not_credentials_text[] = { "try again", "try later",
-	"temporar", "too many", "unavailable", "overload", "internal error",
-	"maximum number of connections", "not responding", "timeout",
-	"timed out" };
-
-static bool
-about_credentials(const struct imap_filter *f)
-{
-	size_t	i;
-
-	for (i = 0; i < NITEMS(not_credentials); i++)
-		if (strcmp(f->code, not_credentials[i]) == 0)
-			return (false);
-	if (f->code[0] != '\0')
-		return (true);
-	for (i = 0; i < NITEMS(not_credentials_text); i++)
-		if (strcasestr(f->text, not_credentials_text[i]) != NULL)
-			return (false);
-	return (true);
-}
 
 void
 imap_error_ours(struct mailbox_trouble *t, enum outcome_class class,
@@ -106,7 +74,7 @@ refused(struct mailbox_trouble *t, const struct imap_filter *f,
 	t->retry = MAILBOX_BACK_OFF;
 	t->class = CLASS_OTHER;
 	if (doing == IMAP_LOGGING_IN && f->tagged == IMAP_NO &&
-	    about_credentials(f)) {
+	    imap_refusal(f->code, f->text)) {
 		t->retry = MAILBOX_REFUSED;
 		t->class = CLASS_AUTH;
 	}

@@ -426,11 +426,13 @@ class Scripted(WatcherCase):
             self.assertIsNone(self.watching.process.poll())
 
     def test_a_server_that_is_busy_has_not_refused_the_password(self):
-        server = self.serve(hooks=[{'on': 'LOGIN', 'times': 3, 'instead': [
-            '{tag} NO [UNAVAILABLE] try again later']}])
-        self.watch(port=server.port, good=False)
-        self.assertNotEqual(self.watching.blind()['class'], 'auth')
-        self.watching.good(within=15)
+        for number, said in enumerate(('[UNAVAILABLE] try again later', 'Server busy',
+                                       '[ALERT] Too many simultaneous connections. (Failure)'), 1):
+            server = self.serve(hooks=[{'on': 'LOGIN', 'times': 3, 'instead': ['{tag} NO ' + said]}])
+            self.watch(number=number, port=server.port, good=False)
+            self.assertNotEqual(self.watching.blind(number)['class'], 'auth')
+        for number in range(1, 4):
+            self.watching.good(number, within=15)
 
     def test_the_end_of_a_session_is_told_only_if_there_is_no_other(self):
         server = self.serve()
