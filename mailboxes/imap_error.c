@@ -55,7 +55,7 @@ imap_error_transport(struct mailbox_trouble *t, enum transport_error error,
 		t->retry = MAILBOX_AT_ONCE;
 }
 
-/* The words of a refusal: "login: NO [CODE] text". */
+/* "login: NO [CODE] text". */
 static void
 say_status(struct mailbox_trouble *t, const struct imap_filter *f,
     const char *verb, const char *what)
@@ -67,20 +67,25 @@ say_status(struct mailbox_trouble *t, const struct imap_filter *f,
 	text_appendf(t->reason, sizeof t->reason, " %s", f->text);
 }
 
+/* The words of the server by which the session did not go on. */
 static void
 refused(struct mailbox_trouble *t, const struct imap_filter *f,
-    enum imap_doing doing)
+    enum imap_doing doing, enum outcome_class class)
 {
+	static const char *const	verbs[] = {
+		[IMAP_PENDING] = "BYE", [IMAP_OK] = "BYE",
+		[IMAP_NO] = "NO", [IMAP_BAD] = "BAD"
+	};
+
 	t->retry = MAILBOX_BACK_OFF;
-	t->class = CLASS_OTHER;
-	if (doing == IMAP_LOGGING_IN && f->tagged == IMAP_NO &&
-	    imap_refusal(f->code, f->text)) {
+	t->class = class;
+	if (doing == IMAP_LOGGING_IN &&
+	    imap_refusal(f->tagged, f->code, f->text)) {
 		t->retry = MAILBOX_REFUSED;
 		t->class = CLASS_AUTH;
 	}
-	say_status(t, f, f->tagged == IMAP_NO ? "NO" : "BAD",
-	    t->class == CLASS_AUTH ? "login refused (wrong user or password?)" :
-	    doings[doing]);
+	say_status(t, f, verbs[f->tagged], t->class == CLASS_AUTH ?
+	    "login refused (wrong user or password?)" : doings[doing]);
 }
 
 void
@@ -93,12 +98,11 @@ imap_error(struct mailbox_trouble *t, const struct imap_stream *s,
 	t->idle = doing == IMAP_IDLING;
 	if (f->end == IMAP_FILTER_BYE &&
 	    (f->tagged == IMAP_NO || f->tagged == IMAP_BAD))
-		refused(t, f, doing);
+		refused(t, f, doing, CLASS_OTHER);
 	else if (f->end == IMAP_FILTER_BYE) {
-		t->retry = doing == IMAP_GREETED || doing == IMAP_LOGGING_IN ?
-		    MAILBOX_BACK_OFF : MAILBOX_AT_ONCE;
-		t->class = CLASS_NETWORK;
-		say_status(t, f, "BYE", doings[doing]);
+		refused(t, f, doing, CLASS_NETWORK);
+		if (doing != IMAP_GREETED && doing != IMAP_LOGGING_IN)
+			t->retry = MAILBOX_AT_ONCE;
 	} else if (f->end == IMAP_FILTER_BROKEN) {
 		imap_error_ours(t, CLASS_OTHER, "");
 		text_appendf(t->reason, sizeof t->reason,
@@ -111,7 +115,7 @@ imap_error(struct mailbox_trouble *t, const struct imap_stream *s,
 		text_appendf(t->reason, sizeof t->reason, "%s: %s",
 		    doings[doing], transport_reason(s->transport));
 	} else if (f->tagged == IMAP_NO || f->tagged == IMAP_BAD)
-		refused(t, f, doing);
+		refused(t, f, doing, CLASS_OTHER);
 	else {
 		imap_error_ours(t, CLASS_OTHER, "");
 		text_appendf(t->reason, sizeof t->reason,

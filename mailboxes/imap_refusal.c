@@ -35,6 +35,14 @@ static const char *const other_trouble[] = { "try again", "later", "temporar",
 	"connection limit", "maintenance", "shutting down", "not responding",
 	"timeout", "timed out" };
 
+/* What BAD and BYE must say to be about the login. */
+static const char *const login_trouble[] = { "password", "credential",
+	"passwd", "login failed", "login failure", "login incorrect",
+	"login denied", "invalid login", "login invalid", "log in failed",
+	"authentication fail", "auth failed", "authentication error",
+	"authentication unsuccessful", "not authenticated", "wrong user",
+	"invalid user", "unknown user", "bad user" };
+
 static bool
 has(const char *text, const char *const *phrases, size_t count)
 {
@@ -45,10 +53,13 @@ has(const char *text, const char *const *phrases, size_t count)
 }
 
 bool
-imap_refusal(const char *code, const char *text)
+imap_refusal(enum imap_condition said, const char *code, const char *text)
 {
 	for (size_t i = 0; i < NITEMS(codes); i++)
 		if (strcmp(code, codes[i].code) == 0)
 			return (codes[i].refusal);
-	return (!has(text, other_trouble, NITEMS(other_trouble)));
+	if (has(text, other_trouble, NITEMS(other_trouble)))
+		return (false);
+	return (said == IMAP_NO ||
+	    has(text, login_trouble, NITEMS(login_trouble)));
 }

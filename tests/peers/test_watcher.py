@@ -434,6 +434,19 @@ class Scripted(WatcherCase):
         for number in range(1, 4):
             self.watching.good(number, within=15)
 
+    def test_a_login_may_be_refused_by_bad_or_bye(self):
+        servers = [self.serve(hooks=[{'on': 'LOGIN', 'times': 0, 'instead': [said], 'close': True}])
+                   for said in ('{tag} BAD [AUTHENTICATIONFAILED] Invalid credentials',
+                                '{tag} BAD Login failed: wrong user name or password',
+                                '* BYE [AUTHENTICATIONFAILED] Authentication failed.')]
+        for number, server in enumerate(servers):
+            self.watch(number=number, port=server.port, good=False)
+        for number, server in enumerate(servers):
+            look = self.watching.wait('the pause', lambda line: line.kind == 'look' and line['id'] ==
+                                      str(number) and int(line['retry_ms']) > 3000000)
+            self.assertEqual(look['class'], 'auth')
+            self.assertEqual(sum(' LOGIN ' in line for line in server.transcript), 2)
+
     def test_the_end_of_a_session_is_told_only_if_there_is_no_other(self):
         server = self.serve()
         self.watch(port=server.port)

@@ -9,10 +9,12 @@
 #include "mailboxes/imap_refusal.h"
 #include "monitor/mem.h"
 
-static const struct {
+struct row {
 	const char	*code, *text;
 	bool		 refusal;
-} rows[] = {
+};
+
+static const struct row	rows[] = {
 	{ "AUTHENTICATIONFAILED", "Invalid credentials (Failure)", true },
 	{ "AUTHENTICATIONFAILED", "try again later", true },
 	{ "AUTHORIZATIONFAILED", "not as somebody else", true },
@@ -46,14 +48,43 @@ static const struct {
 	{ "", "Authentication backend timed out", false },
 };
 
+/* Of what is no NO. */
+static const struct row	others[] = {
+	{ "AUTHENTICATIONFAILED", "Invalid credentials", true },
+	{ "", "Login failed: wrong user name or password", true },
+	{ "", "Authentication failed.", true },
+	{ "", "Invalid credentials s0123456789", true },
+	{ "", "Command is unknown or its arguments are invalid", false },
+	{ "", "Error in IMAP command received by server.", false },
+	{ "", "Autologout; idle for too long", false },
+	{ "", "Internal login failure. Refer to server log.", false },
+	{ "", "Too many wrong passwords", false },
+	{ "UNAVAILABLE", "Authentication failed.", false },
+	{ "X-ODD", "no", false },
+};
+
+static void
+check(const struct row *r, enum imap_condition said)
+{
+	print_message("[%s] %s\n", r->code, r->text);
+	assert_int_equal(imap_refusal(said, r->code, r->text), r->refusal);
+}
+
 static void
 the_password_is_to_blame_unless_another_reason_is_given(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < NITEMS(rows); i++) {
-		print_message("[%s] %s\n", rows[i].code, rows[i].text);
-		assert_int_equal(imap_refusal(rows[i].code, rows[i].text),
-		    rows[i].refusal);
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		check(&rows[i], IMAP_NO);
+}
+
+static void
+bad_and_bye_are_about_it_if_they_say_so(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NITEMS(others); i++) {
+		check(&others[i], IMAP_BAD);
+		check(&others[i], IMAP_PENDING);
 	}
 }
 
@@ -63,6 +94,7 @@ main(void)
 	const struct CMUnitTest	tests[] = {
 		cmocka_unit_test(
 		    the_password_is_to_blame_unless_another_reason_is_given),
+		cmocka_unit_test(bad_and_bye_are_about_it_if_they_say_so),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
