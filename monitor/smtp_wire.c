@@ -194,18 +194,27 @@ smtp_end_transport(struct smtp_session *s, enum transport_error error,
 }
 
 /*
- * A refused login is our own trouble: the message was never offered, so it
- * is not refused for good whatever the code says.  But a server that says
- * "system full" or "too busy" to AUTH is in trouble itself.
+ * What is no 235 is a refused login, our own trouble, whatever else its words
+ * are like.  But a server that says "system full" or "too busy" to AUTH is in
+ * trouble itself, and one that wants TLS first has not looked at the login.
  */
 static bool
-is_login_trouble(const struct smtp_session *s, const struct reply *r,
+is_login_trouble(const struct reply *r, enum outcome_class class)
+{
+	if (r->code == 535 || r->code == 534)
+		return (true);
+	return (r->code != 421 && class != CLASS_SYSTEM_FULL &&
+	    class != CLASS_CONGESTION && class != CLASS_TLS);
+}
+
+/* The message was never offered: it is not refused for good. */
+static int
+end_login(struct smtp_session *s, const struct reply *r,
     enum outcome_class class)
 {
-	if (s->out->stage != STAGE_AUTH || r->code == 421)
-		return (false);
-	return (class == CLASS_AUTH || class == CLASS_POLICY ||
-	    class == CLASS_OTHER || class == CLASS_NO_SUCH_USER);
+	if (is_login_trouble(r, class))
+		return (finish(s, CLASS_AUTH, VERDICT_TEMPORARY, true));
+	return (finish(s, class, VERDICT_TEMPORARY, false));
 }
 
 int
@@ -218,8 +227,8 @@ smtp_end_reply(struct smtp_session *s, const struct reply *r)
 	text_copy(s->out->enhanced, sizeof s->out->enhanced, r->enhanced);
 	text_copy(s->out->reply, sizeof s->out->reply, r->text);
 	sasl_scrub(s->out->reply, s->job->secret);
-	if (is_login_trouble(s, r, m.class))
-		return (finish(s, CLASS_AUTH, VERDICT_TEMPORARY, true));
+	if (s->out->stage == STAGE_AUTH)
+		return (end_login(s, r, m.class));
 	return (finish(s, m.class, m.verdict, false));
 }
 
