@@ -21,6 +21,24 @@ refuse(struct smtp_session *s, const char *why)
 	return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true, "%s", why));
 }
 
+/* By 235 and nothing else (RFC 4954 4). */
+int
+smtp_login_taken(struct smtp_session *s, const struct reply *r)
+{
+	char	quoted[OUTCOME_REPLY];
+
+	if (r->code == 235) {
+		s->logged_in = true;
+		return (0);
+	}
+	if (r->code / 100 != 2 && r->code / 100 != 3)
+		return (smtp_expect(s, r, 2));
+	s->out->code = r->code;
+	reply_print(r, quoted, sizeof quoted);
+	return (smtp_end(s, CLASS_AUTH, VERDICT_TEMPORARY, true, "the server "
+	    "does not say that the login is taken (235): %s", quoted));
+}
+
 static int
 exchange(struct smtp_session *s, const char *line, const char *shown,
     struct reply *r)
@@ -111,10 +129,7 @@ oauth_login(struct smtp_session *s, enum sasl_mechanism mechanism)
 		return (-1);
 	if (r.code == 334)
 		return (oauth_refused(s, &r, mechanism));
-	if (smtp_expect(s, &r, 2) != 0)
-		return (-1);
-	s->logged_in = true;
-	return (0);
+	return (smtp_login_taken(s, &r));
 }
 
 /* The one with an RFC, where the server has both. */

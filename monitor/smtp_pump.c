@@ -114,7 +114,7 @@ login_round(struct smtp_session *s, const char *shown)
 		return (-1);
 	if (r.code == 334)
 		return (1);
-	return (smtp_expect(s, &r, 2));
+	return (smtp_login_taken(s, &r));
 }
 
 /*
@@ -144,7 +144,6 @@ on_auth(struct smtp_session *s)
 		    "the server's login asks without end"));
 	if (more != 0)
 		return (-1);
-	s->logged_in = true;
 	tell_library(s, "235 ok\r\n");
 	return (0);
 }

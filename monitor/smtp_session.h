@@ -118,6 +118,9 @@ int	 smtp_shake_hands(struct smtp_session *,
  */
 int	 smtp_login(struct smtp_session *);
 
+/* The reply that ends a login: 0 if it is taken, else the session is over. */
+int	 smtp_login_taken(struct smtp_session *, const struct reply *r);
+
 /* smtp_pump.c: lets the library speak, up to the reply to the dot. */
 int	 smtp_pump(struct smtp_session *);
 
