@@ -32,12 +32,20 @@ struct look {
 	int				 fetches;	/* left in this step */
 };
 
+/* As it is sent: what the server has listed goes back as it came. */
+static char *
+sent_name(const struct mailbox_folder *folder)
+{
+	return (folder->found ? mem_strdup(folder->name) :
+	    imap_name_encode(folder->name));
+}
+
 int
 imap_select(struct mailbox_box *box, struct mailbox_folder *folder,
     struct mailbox_trouble *trouble)
 {
 	struct mailbox_session	*s = box->session;
-	char			*name = imap_name_encode(folder->name);
+	char			*name = sent_name(folder);
 	int			 r;
 
 	s->selected = NULL;
@@ -429,7 +437,7 @@ ask_status(struct look *l, uint32_t *next_r, uint32_t *validity_r)
 	    mailimap_status_att_list_add(atts, MAILIMAP_STATUS_ATT_UIDNEXT) ||
 	    mailimap_status_att_list_add(atts, MAILIMAP_STATUS_ATT_UIDVALIDITY))
 		panic("out of memory");
-	name = imap_name_encode(l->folder->name);
+	name = sent_name(l->folder);
 	imap_arm(l->box, IMAP_WANT_STATUS, IMAP_BUDGET);
 	r = mailimap_status(l->box->session->imap, name, atts, &status);
 	mem_free(name);

@@ -179,7 +179,7 @@ add_folder(struct mailbox_box *box, const char *name, bool junk)
 	box->folders = mem_grow(box->folders, box->folder_count + 1,
 	    sizeof *box->folders);
 	box->folders[box->folder_count++] = (struct mailbox_folder){
-		.name = mem_strdup(name), .junk = junk };
+		.name = mem_strdup(name), .junk = junk, .found = true };
 }
 
 /* Looks once in the life of a box for the folders with a role. */

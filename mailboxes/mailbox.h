@@ -21,6 +21,7 @@
 struct mailbox_folder {
 	char		*name;		/* owned; as configured or as found */
 	bool		 junk;
+	bool		 found;		/* the name is the server's own */
 	bool		 missing;	/* the server knows no such folder */
 	uint32_t	 uidvalidity;	/* 0: never looked at */
 	uint32_t	 uid;		/* the highest that was looked at */

@@ -383,6 +383,15 @@ class Scripted(WatcherCase):
             f.write(text)
         os.rename(path, os.path.join(self.store, '%d.eml' % time.time_ns()))
 
+    def test_an_ampersand_in_a_folder_name_is_encoded(self):
+        server = self.serve()
+        os.mkdir(os.path.join(self.store, 'R&-D'))
+        os.mkdir(os.path.join(self.store, 'Entw&APw-rfe'))
+        self.watch(port=server.port, folders='INBOX,R&D,Entw&APw-rfe')
+        for folder in 'R&D', 'Entw&APw-rfe':
+            self.watching.wait('its mark', lambda line: line.kind == 'mark'
+                               and line['folder'] == folder and line['uidvalidity'] != '0')
+
     def test_login_disabled_means_authenticate_plain(self):
         for extra in ('', ' SASL-IR'):
             server = self.serve(users={'user': 'a b'},

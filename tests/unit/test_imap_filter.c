@@ -397,6 +397,14 @@ folder_names_travel_in_seven_bits(void **state)
 		const char	*plain, *encoded;
 	}	names[] = {
 		{ "INBOX", "INBOX" }, { "", "" }, { "A&-B", "A&-B" },
+		{ "R&D", "R&-D" }, { "&", "&-" }, { "a&b&-&", "a&-b&-&-" },
+		{ "Q&A-Team", "Q&-A-Team" },	/* no whole character */
+		{ "x&AGE-", "x&-AGE-" },	/* ASCII needs no coding */
+		{ "x&2D0-", "x&-2D0-" },	/* half a pair */
+		{ "x&3Kw-", "x&-3Kw-" },
+		{ "x&APx-", "x&-APx-" },	/* bits beyond the character */
+		{ "Entw&APw-rfe", "Entw&APw-rfe" },
+		{ "&2D3c7A-&AOk-", "&2D3c7A-&AOk-" },
 		{ "Entw\xc3\xbcrfe", "Entw&APw-rfe" },
 		{ "R&D \xc3\xbc", "R&-D &APw-" },
 		{ "~peter/mail/\xe5\x8f\xb0\xe5\x8c\x97/"
@@ -413,6 +421,39 @@ folder_names_travel_in_seven_bits(void **state)
 		encoded = imap_name_encode(names[i].plain);
 		assert_string_equal(encoded, names[i].encoded);
 		mem_free(encoded);
+	}
+}
+
+/* There and back again. */
+static void
+folder_names_are_read_as_people_write_them(void **state)
+{
+	static const char	*const names[] = { "", "INBOX", "R&D", "a&&b",
+		"Entw\xc3\xbcrfe", "&\xc3\xbc-", "\xe6\x97\xa5\xe6\x9c\xac/x",
+		"a\xf0\x9f\x93\xac\xf0\x9f\x93\xac" "b",
+		"\xd0\xa1\xd0\xbf\xd0\xb0\xd0\xbc", "\xed\x9f\xbf" };
+	static const struct {
+		const char	*listed, *plain;
+	}	odd[] = {
+		{ "R&D", "R&D" }, { "a&APw", "a&APw" }, { "&2D0-x", "&2D0-x" },
+		{ "&AGE-", "&AGE-" }, { "&", "&" }, { "&AAA-", "&AAA-" },
+		{ "&APz-", "&APz-" }, { "&AP(-&AOk-", "&AP(-\xc3\xa9" },
+		{ "raw \xc3\xa9", "raw \xc3\xa9" },
+	};
+	char	*encoded, *plain;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(names); i++) {
+		encoded = imap_name_encode(names[i]);
+		plain = imap_name_decode(encoded, strlen(encoded));
+		assert_string_equal(plain, names[i]);
+		mem_free(encoded);
+		mem_free(plain);
+	}
+	for (size_t i = 0; i < NITEMS(odd); i++) {
+		plain = imap_name_decode(odd[i].listed, strlen(odd[i].listed));
+		assert_string_equal(plain, odd[i].plain);
+		mem_free(plain);
 	}
 }
 
@@ -434,6 +475,7 @@ main(void)
 		cmocka_unit_test(greetings),
 		cmocka_unit_test(an_idle_filter_holds_no_memory),
 		cmocka_unit_test(folder_names_travel_in_seven_bits),
+		cmocka_unit_test(folder_names_are_read_as_people_write_them),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
