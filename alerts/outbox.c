@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "alerts/hook.h"
+#include "alerts/lane.h"
 #include "alerts/notice.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
@@ -15,9 +16,6 @@
 #define MINUTE_MS	(60 * SECOND_MS)
 #define HOUR_MS		(60 * MINUTE_MS)
 #define DAY_MS		(24 * HOUR_MS)
-
-/* Sessions of ours at once: alerts must not starve the probes. */
-#define IN_FLIGHT	4
 
 /* Given up after this, and only after so many attempts: a clock that is set
  * forward by a week must not throw away what was owed a minute ago. */
@@ -54,6 +52,9 @@ struct item {
 	bool			 replaced;	/* by a newer sign of life */
 	char			 alerts[65];
 	uint64_t		 handle;	/* 0: not under way */
+	struct lane		*lane;		/* borrowed: that it is under
+						 * way by */
+	bool			 waits;		/* its lane had no room */
 	struct item		*before;	/* the same thread's, to the same
 						 * person; must go first */
 	TAILQ_ENTRY(item)	 entry;
@@ -68,15 +69,14 @@ struct outbox {
 	struct notice		*notice;	/* owned; scratch, as is: */
 	struct frame_job	*job;
 	uint64_t		 next_handle;
-	unsigned		 in_flight;
+	struct lanes		 lanes;		/* owned */
 	unsigned		 waiting;
 	int64_t			 newest;	/* highest id of a notice loaded */
-	int64_t			 busy_until_ms;	/* nobody could take more */
 	bool			 stale;		/* look for new rows */
 };
 
 /* The ways out, as outbox_run() was given them. */
-struct channels {
+struct ways {
 	outbox_send	 send;
 	outbox_hook	 hook;
 	void		*arg;
@@ -210,6 +210,16 @@ reload(struct outbox *o)
 	return (0);
 }
 
+/* Something has ended or changed: whoever waits for a lane may try. */
+static void
+look_again(struct outbox *o)
+{
+	struct item	*i;
+
+	TAILQ_FOREACH(i, &o->items, entry)
+		i->waits = false;
+}
+
 struct outbox *
 outbox_open(const struct config *config, struct store *store, int64_t now_ms)
 {
@@ -222,6 +232,7 @@ outbox_open(const struct config *config, struct store *store, int64_t now_ms)
 	o->job = mem_alloc(sizeof *o->job);
 	o->next_handle = 1;
 	TAILQ_INIT(&o->items);
+	LIST_INIT(&o->lanes);
 	if (reload(o) == -1) {
 		outbox_close(&o);
 		return (NULL);
@@ -236,11 +247,16 @@ void
 outbox_close(struct outbox **op)
 {
 	struct outbox	*o = *op;
+	struct item	*i;
 
 	if (o == NULL)
 		return;
-	while (!TAILQ_EMPTY(&o->items))
-		drop(o, TAILQ_FIRST(&o->items));
+	while ((i = TAILQ_FIRST(&o->items)) != NULL) {
+		if (i->handle != 0)
+			i->lane->in_flight--;
+		drop(o, i);
+	}
+	lanes_forget(&o->lanes);
 	mem_free(o->notice);
 	mem_free(o->job);
 	mem_free(o);
@@ -251,6 +267,9 @@ void
 outbox_config(struct outbox *o, const struct config *config)
 {
 	o->config = config;
+	/* A server or command of the same name may be another now. */
+	lanes_forget(&o->lanes);
+	look_again(o);
 }
 
 void
@@ -361,7 +380,7 @@ is_command(const struct item *i)
 /* By a command. */
 static enum outbox_sent
 run_command(struct outbox *o, const struct item *i, int64_t now_ms,
-    const struct channels *ch)
+    const struct ways *w)
 {
 	const struct alerts	*a = config_alerts(o->config, i->alerts);
 	struct episode		*e = mem_alloc(sizeof *e);
@@ -379,7 +398,7 @@ run_command(struct outbox *o, const struct item *i, int64_t now_ms,
 	say_late(o->notice, now_ms);
 	json = hook_json(o->notice, i->episode != 0 ? e : NULL,
 	    o->config->instance);
-	rc = ch->hook(ch->arg, o->next_handle, a->name, a->command, json) ?
+	rc = w->hook(w->arg, o->next_handle, a->name, a->command, json) ?
 	    OUTBOX_SENT : OUTBOX_BUSY;
 	mem_free(json);
 out:
@@ -388,52 +407,129 @@ out:
 }
 
 static enum outbox_sent
-run_mail(struct outbox *o, const struct item *i, const struct alerts *a,
-    int64_t now_ms, const struct channels *ch)
+run_mail(struct outbox *o, struct item *i, const struct alerts *a,
+    unsigned server, int64_t now_ms, const struct ways *w)
 {
 	int	rc = fill(o, i, a, now_ms);
 
 	if (rc != 1)
 		return (rc == 0 ? OUTBOX_NEVER : OUTBOX_BUSY);
-	return (ch->send(ch->arg, a->servers[i->d.server % count_servers(a)],
-	    o->job));
+	return (w->send(w->arg, a->servers[server], o->job));
 }
 
-/* False if nobody can take more now. */
-static bool
-send_one(struct outbox *o, struct item *i, int64_t now_ms,
-    const struct channels *ch)
+/*
+ * The server whose turn it is; or, while that one is shunned, the next of the
+ * round that is not.  If all are, any that may find out.  Never back to the
+ * round's beginning: there the gap comes first.
+ */
+static unsigned
+choose(struct outbox *o, const struct item *i, const struct alerts *a,
+    int64_t now_ms)
+{
+	unsigned	 count = count_servers(a);
+	unsigned	 first = i->d.server % count, room = first;
+	struct lane	*l;
+
+	for (unsigned n = count; n-- > first;) {
+		l = lane_of(&o->lanes, LANE_SERVER, a->servers[n]->name);
+		if (lane_has_room(l, now_ms))
+			room = n;
+	}
+	for (unsigned n = first; n < count; n++) {
+		l = lane_of(&o->lanes, LANE_SERVER, a->servers[n]->name);
+		if (!lane_is_shunned(l, now_ms))
+			return (n);
+	}
+	return (room);
+}
+
+static void
+under_way(struct outbox *o, struct item *i, struct lane *l)
+{
+	i->handle = o->next_handle++;
+	i->lane = l;
+	lane_took(l);
+	i->d.state = DELIVERY_SENDING;
+	i->d.attempts++;
+	put(o, i);
+}
+
+static void
+command_turn(struct outbox *o, struct item *i, int64_t now_ms,
+    const struct ways *w)
+{
+	struct lane	*l = lane_of(&o->lanes, LANE_COMMAND, i->alerts);
+
+	i->waits = !lane_has_room(l, now_ms);
+	if (i->waits)
+		return;
+	switch (run_command(o, i, now_ms, w)) {
+	case OUTBOX_SENT:
+		under_way(o, i, l);
+		break;
+	case OUTBOX_BUSY:
+	case OUTBOX_NOT_BY_THIS:
+		lane_busy(l, now_ms + BUSY_MS);
+		i->waits = true;
+		break;
+	case OUTBOX_NEVER:
+		give_up(o, i, "there is no command any more");
+		break;
+	}
+}
+
+static void
+mail_turn(struct outbox *o, struct item *i, const struct alerts *a,
+    int64_t now_ms, const struct ways *w)
+{
+	unsigned	 server = choose(o, i, a, now_ms);
+	struct lane	*l = lane_of(&o->lanes, LANE_SERVER,
+			    a->servers[server]->name);
+
+	i->waits = !lane_has_room(l, now_ms);
+	if (i->waits)
+		return;
+	switch (run_mail(o, i, a, server, now_ms, w)) {
+	case OUTBOX_SENT:
+		i->d.server = server;
+		under_way(o, i, l);
+		break;
+	case OUTBOX_BUSY:
+		lane_busy(l, now_ms + BUSY_MS);
+		i->waits = true;
+		break;
+	case OUTBOX_NOT_BY_THIS:
+		i->d.server = server;
+		pass_over(o, i, now_ms);
+		break;
+	case OUTBOX_NEVER:
+		give_up(o, i, "it cannot be written");
+		break;
+	}
+}
+
+static void
+no_server(struct outbox *o, struct item *i, int64_t now_ms)
+{
+	i->d.next_ms = now_ms + HOUR_MS;
+	text_copy(i->d.last_reply, sizeof i->d.last_reply,
+	    "no alerts section has a server to send by");
+	put(o, i);
+}
+
+/* What cannot go now stands in nobody's way. */
+static void
+take_turn(struct outbox *o, struct item *i, int64_t now_ms,
+    const struct ways *w)
 {
 	const struct alerts	*a = section(o, i);
 
-	if (a == NULL && !is_command(i)) {
-		i->d.next_ms = now_ms + HOUR_MS;
-		text_copy(i->d.last_reply, sizeof i->d.last_reply,
-		    "no alerts section has a server to send by");
-		put(o, i);
-		return (true);
-	}
-	switch (is_command(i) ? run_command(o, i, now_ms, ch) :
-	    run_mail(o, i, a, now_ms, ch)) {
-	case OUTBOX_BUSY:
-		o->busy_until_ms = now_ms + BUSY_MS;
-		return (false);
-	case OUTBOX_NOT_BY_THIS:
-		pass_over(o, i, now_ms);
-		return (true);
-	case OUTBOX_NEVER:
-		give_up(o, i, is_command(i) ? "there is no command any more" :
-		    "it cannot be written");
-		return (true);
-	case OUTBOX_SENT:
-		break;
-	}
-	i->handle = o->next_handle++;
-	i->d.state = DELIVERY_SENDING;
-	i->d.attempts++;
-	o->in_flight++;
-	put(o, i);
-	return (true);
+	if (is_command(i))
+		command_turn(o, i, now_ms, w);
+	else if (a == NULL)
+		no_server(o, i, now_ms);
+	else
+		mail_turn(o, i, a, now_ms, w);
 }
 
 static bool
@@ -449,12 +545,12 @@ void
 outbox_run(struct outbox *o, int64_t now_ms, outbox_send send,
     outbox_hook hook, void *arg)
 {
-	const struct channels	 ch = { send, hook, arg };
+	const struct ways	 w = { send, hook, arg };
 	struct item		*i, *after;
 
 	if (o->stale && reload(o) == -1)
 		return;
-	o->busy_until_ms = 0;
+	lanes_tick(&o->lanes, now_ms);
 	for (i = TAILQ_FIRST(&o->items); i != NULL; i = after) {
 		after = TAILQ_NEXT(i, entry);
 		if (i->handle != 0)
@@ -463,11 +559,8 @@ outbox_run(struct outbox *o, int64_t now_ms, outbox_send send,
 			give_up(o, i, "too old");
 			continue;
 		}
-		if (i->d.next_ms > now_ms || i->before != NULL)
-			continue;
-		if (o->in_flight >= IN_FLIGHT ||
-		    !send_one(o, i, now_ms, &ch))
-			break;
+		if (i->d.next_ms <= now_ms && i->before == NULL)
+			take_turn(o, i, now_ms, &w);
 	}
 }
 
@@ -513,6 +606,24 @@ hook_failed(struct outbox *o, struct item *i, int64_t now_ms)
 	    i->d.notice, i->alerts, i->d.attempts, i->d.last_reply);
 }
 
+/* Where nobody answered, the next notice begins with another server. */
+static void
+lane_news(struct item *i, const struct outcome *out, int64_t now_ms)
+{
+	struct lane	*l = i->lane;
+	bool		 answered = is_command(i) || out->code != 0 ||
+			    out->verdict == VERDICT_ACCEPTED;
+
+	i->lane = NULL;
+	if (!lane_ended(l, answered, now_ms))
+		return;
+	if (answered)
+		log_info("alerts: %s answers again", l->name);
+	else
+		log_warn("alerts: %s does not answer, others go first for "
+		    "%lld min", l->name, (long long)(LANE_SHUN_MS / MINUTE_MS));
+}
+
 void
 outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
     int64_t now_ms)
@@ -525,7 +636,8 @@ outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
 	if (handle == 0 || i == NULL)
 		return;
 	i->handle = 0;
-	o->in_flight--;
+	lane_news(i, out, now_ms);
+	look_again(o);
 	text_copy(i->d.last_reply, sizeof i->d.last_reply, out->reply);
 	if (out->verdict == VERDICT_ACCEPTED)
 		sent(o, i, now_ms);
@@ -541,17 +653,18 @@ int64_t
 outbox_next_ms(const struct outbox *o)
 {
 	const struct item	*i;
-	int64_t			 at = 0;
+	int64_t			 at_ms = 0, due_ms;
+	int64_t			 retry_ms = lanes_retry_ms(&o->lanes);
 
-	if (o->in_flight >= IN_FLIGHT)
-		return (0);
 	if (o->stale)
 		return (1);		/* at once */
-	TAILQ_FOREACH(i, &o->items, entry)
-		if (i->handle == 0 && i->before == NULL &&
-		    (at == 0 || i->d.next_ms < at))
-			at = i->d.next_ms;
-	return (at != 0 && at < o->busy_until_ms ? o->busy_until_ms : at);
+	TAILQ_FOREACH(i, &o->items, entry) {
+		due_ms = i->waits ? retry_ms : i->d.next_ms;
+		if (i->handle == 0 && i->before == NULL && due_ms != 0 &&
+		    (at_ms == 0 || due_ms < at_ms))
+			at_ms = due_ms;
+	}
+	return (at_ms);
 }
 
 unsigned

@@ -10,8 +10,9 @@
 
 /*
  * Notices on their way to each recipient: durable rows, tried with growing
- * gaps through the alerts section's servers in turn, at least once.  Knows
- * no clock and no worker: it fills jobs and is told their outcomes.
+ * gaps through the alerts section's servers in turn, at least once.  What
+ * hangs holds up nobody else (lane.h).  Knows no clock and no worker: it
+ * fills jobs and is told their outcomes.
  */
 
 struct outbox;
@@ -38,7 +39,7 @@ void		 outbox_wake(struct outbox *);
  */
 enum outbox_sent {
 	OUTBOX_SENT,		/* under way: outbox_result() will tell */
-	OUTBOX_BUSY,		/* no more can be taken now */
+	OUTBOX_BUSY,		/* not now, by this server */
 	OUTBOX_NOT_BY_THIS,	/* nor by this server for a while: the next */
 	OUTBOX_NEVER		/* it cannot be sent at all */
 };

@@ -111,6 +111,42 @@ class Alerts(Scripted):
         self.monitor.wait('it is told again', lambda: len(self.told()) == 2)
         self.assertEqual(self.told()[0]['id'], self.told()[1]['id'])
 
+    def assert_not_held_up(self, **hanging):
+        """A relay that says nothing, by which five people are to be told first."""
+        self.quiet()
+        silent = self.smtp('silent', {'greeting': None}, timeout='5m', **hanging)
+        self.smtp('relay')
+        self.section('a', to=['%s@away.test' % name for name in 'vwxyz'], servers=['silent'],
+                     command=self.hook())
+        self.section('b')
+        self.monitor.start()
+        out = self.monitor.ctl('test-alert', '--timeout', '10s')
+        self.assertEqual(out.returncode, 2, out.stdout)
+        for kind in TEST_KINDS:
+            self.assertRegex(out.stdout, r'(?m)^a +%s +command: +sent$' % kind)
+            self.assertRegex(out.stdout, r'(?m)^b +%s +admin@away.test +sent$' % kind)
+        self.assertRegex(out.stdout, r'(?m)^a +failing +v@away.test +not yet$')
+        return silent
+
+    def test_a_silent_relay_holds_up_neither_the_command_nor_another_relay(self):
+        silent = self.assert_not_held_up()
+        self.assertEqual(len(silent.sessions), 4)
+
+    def test_a_silent_relay_with_a_login_has_one_session_and_holds_up_nobody(self):
+        silent = self.assert_not_held_up(user='alerts', insecure_auth=True,
+                                         password_file=self.monitor.secret('secret'))
+        self.assertEqual(len(silent.sessions), 1)
+
+    def test_a_relay_that_did_not_answer_is_not_the_first_choice(self):
+        self.quiet()
+        silent = self.smtp('silent', {'greeting': None}, timeout='2s')
+        self.smtp('relay')
+        self.section(servers=['silent', 'relay'])
+        self.monitor.start()
+        self.ask(0, 'test-alert')
+        self.ask(0, 'test-alert')
+        self.assertEqual(len(silent.sessions), 1)
+
     def test_in_a_window_nobody_hears_and_the_tables_say_why(self):
         relay = self.smtp('relay')
         mx = self.smtp('mx', FULL)

@@ -144,13 +144,19 @@ take_job(void *arg, const struct server *s, const struct frame_job *job)
 	char		*told = strcmp(job->to, "admin@example.org") == 0 ?
 			    w->told : w->told_other;
 
-	if (w->busy)
+	w->asked++;
+	if (w->busy || (w->engaged != NULL && strcmp(s->name, w->engaged) == 0))
 		return (OUTBOX_BUSY);
 	if (w->shut != NULL && strcmp(s->name, w->shut) == 0)
 		return (OUTBOX_NOT_BY_THIS);
 	w->jobs++;
 	w->last = *job;
 	w->last_server = s->name;
+	if (w->hangs != NULL && strcmp(s->name, w->hangs) == 0) {
+		w->stuck[w->stucks++] = job->job;
+		assert_true(w->stucks < NITEMS(w->stuck));
+		return (OUTBOX_SENT);
+	}
 	w->held[w->holds++] = job->job;
 	assert_true(w->holds < NITEMS(w->held));
 	if (w->answer.verdict == VERDICT_ACCEPTED && strlen(told) < 200)

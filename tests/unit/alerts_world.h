@@ -36,11 +36,16 @@ struct world {
 	bool		 holding;	/* jobs get no answer yet */
 	bool		 busy;		/* nobody takes a job */
 	const char	*shut;		/* borrowed: not by this server */
+	const char	*engaged;	/* borrowed: nor by this one now */
+	const char	*hangs;		/* borrowed: its jobs get no answer */
 	struct frame_job last;		/* the last job */
 	const char	*last_server;	/* its server's name */
 	uint64_t	 held[64];
 	unsigned	 holds;
+	uint64_t	 stuck[64];	/* with the one that hangs */
+	unsigned	 stucks;
 	unsigned	 jobs;
+	unsigned	 asked;		/* jobs offered, taken or not */
 	unsigned	 wakes;
 	/* Commands: the last one. */
 	unsigned	 hooks;

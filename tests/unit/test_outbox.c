@@ -255,16 +255,37 @@ a_leap_of_the_clock_gives_nothing_up(void **state)
 
 /* A notice about no episode: it waits for no other. */
 static void
-owe_digest(unsigned number)
+owe_by(const char *section, unsigned number)
 {
 	struct notice_facts	 facts = { .instance = "probe1",
-				    .alerts = "default" };
+				    .alerts = section };
 	struct notice		*n = mem_alloc(sizeof *n);
 
 	notice_begin(n, NOTICE_DIGEST, &facts, "The day", number, w.now_ms);
 	text_copy(n->body, sizeof n->body, "Nothing.\n");
 	assert_int_equal(store_notice_owe(w.store, n,
-	    config_alerts(w.config, "default")->to), 0);
+	    config_alerts(w.config, section)->to), 0);
+	outbox_wake(w.outbox);
+	mem_free(n);
+}
+
+static void
+owe_digest(unsigned number)
+{
+	owe_by("default", number);
+}
+
+static void
+owe_to_command(const char *section, unsigned number)
+{
+	static char		 command[] = OUTBOX_COMMAND;
+	char *const		 to[] = { command, NULL };
+	struct notice_facts	 facts = { .instance = "probe1",
+				    .alerts = section };
+	struct notice		*n = mem_alloc(sizeof *n);
+
+	notice_begin(n, NOTICE_DIGEST, &facts, "The day", number, w.now_ms);
+	assert_int_equal(store_notice_owe(w.store, n, to), 0);
 	outbox_wake(w.outbox);
 	mem_free(n);
 }
@@ -481,6 +502,176 @@ a_section_that_is_gone_still_gets_its_notices_out(void **state)
 	assert_string_equal(w.last.from, "mailflowd@example.org");
 }
 
+/* What hangs holds up nobody else. */
+
+/* A second section, by another relay, with a command. */
+static const char	two[] = "alerts \"two\" { from = \"m@example.org\" "
+    "to = {\"other@example.org\"} servers = {\"alert2\"} command = \"page\" "
+    "}\nroute \"t\" { server = \"full\" from = \"p@example.org\" "
+    "to = \"t@mx.example\" mailbox = \"box\" alerts = \"two\" }\n";
+
+static void
+stuck_answer(unsigned n, const char *answer, enum outcome_class class)
+{
+	struct outcome	o;
+
+	world_outcome(&w, &o, "alert1.example", STAGE_GREETING, class, answer);
+	outbox_result(w.outbox, w.stuck[n], &o, w.now_ms);
+}
+
+static void
+a_relay_that_hangs_holds_up_no_other_relay_and_no_command(void **state)
+{
+	(void)state;
+	world_configure(&w, "", two);
+	w.hangs = "alert1";
+	for (unsigned i = 0; i < 7; i++)
+		owe_digest(i);
+	world_full(&w, "t");
+	assert_int_equal(w.stucks, 4);
+	assert_string_equal(w.told_other, "F");
+	assert_int_equal(w.hooks, 1);
+	assert_string_equal(w.last_server, "alert2");
+	assert_int_equal(outbox_waiting(w.outbox), 7);
+	assert_int_equal(outbox_next_ms(w.outbox), 0);
+}
+
+static void
+a_relay_with_one_session_at_a_time_holds_up_no_other(void **state)
+{
+	(void)state;
+	world_configure(&w, "", two);
+	w.engaged = "alert1";
+	for (unsigned i = 0; i < 3; i++)
+		owe_digest(i);
+	world_full(&w, "t");
+	assert_string_equal(w.told_other, "F");
+	assert_int_equal(w.hooks, 1);
+	/* Asked once for all that wait for it, and again in a while. */
+	assert_int_equal(w.asked, 2);
+	assert_int_equal(outbox_next_ms(w.outbox), w.now_ms + SECOND);
+	w.engaged = NULL;
+	world_pass(&w, 2 * SECOND);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+static void
+a_command_that_hangs_holds_up_no_mail_and_no_other_command(void **state)
+{
+	(void)state;
+	world_configure(&w, "command = \"slow\"", two);
+	w.holding = true;
+	for (unsigned i = 0; i < 6; i++)
+		owe_to_command("default", i);
+	world_turn(&w);
+	assert_int_equal(w.hooks, 4);
+	owe_to_command("two", 6);
+	owe_digest(7);
+	world_turn(&w);
+	assert_int_equal(w.hooks, 5);
+	assert_string_equal(w.hook_alerts, "two");
+	assert_int_equal(w.jobs, 1);
+	outbox_result(w.outbox, w.held[0], &w.answer, w.now_ms);
+	world_turn(&w);
+	assert_int_equal(w.hooks, 6);
+	assert_string_equal(w.hook_alerts, "default");
+}
+
+static void
+after_no_answer_new_notices_begin_with_the_next_relay(void **state)
+{
+	(void)state;
+	w.hangs = "alert1";
+	owe_digest(0);
+	world_turn(&w);
+	stuck_answer(0, "timed out", CLASS_NETWORK);
+	world_turn(&w);
+	assert_string_equal(w.last_server, "alert2");
+	for (unsigned i = 1; i < 4; i++)
+		owe_digest(i);
+	world_turn(&w);
+	assert_int_equal(w.stucks, 1);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+	/* Later one finds out, and nobody waits for it. */
+	world_pass(&w, 10 * MINUTE);
+	for (unsigned i = 4; i < 8; i++)
+		owe_digest(i);
+	world_turn(&w);
+	assert_int_equal(w.stucks, 2);
+	assert_int_equal(outbox_waiting(w.outbox), 1);
+	stuck_answer(1, "250 2.0.0 Ok", CLASS_ACCEPTED);
+	w.hangs = NULL;
+	owe_digest(8);
+	world_turn(&w);
+	assert_string_equal(w.last_server, "alert1");
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+static void
+a_relay_that_refuses_stays_the_first_choice(void **state)
+{
+	(void)state;
+	w.hangs = "alert1";
+	owe_digest(0);
+	world_turn(&w);
+	stuck_answer(0, "451 4.3.0 later", CLASS_OTHER);
+	owe_digest(1);
+	world_turn(&w);
+	assert_int_equal(w.stucks, 2);
+}
+
+static void
+when_no_relay_answers_each_is_still_tried_in_turn(void **state)
+{
+	(void)state;
+	refuse("no route", CLASS_NETWORK);
+	owe_digest(0);
+	world_turn(&w);
+	world_turn(&w);
+	assert_int_equal(w.jobs, 2);
+	owe_digest(1);
+	world_turn(&w);
+	world_turn(&w);
+	assert_int_equal(w.jobs, 4);
+	assert_int_equal(outbox_next_ms(w.outbox), w.now_ms + 10 * SECOND);
+	world_pass(&w, MINUTE);
+	accept_again();
+	world_pass(&w, 5 * MINUTE);
+	assert_int_equal(outbox_waiting(w.outbox), 0);
+}
+
+/* One may not be used, the other does not answer: that is no reason to ask
+ * both of them without end. */
+static void
+a_shut_relay_beside_a_silent_one_gets_its_gap(void **state)
+{
+	(void)state;
+	w.shut = "alert1";
+	refuse("timed out", CLASS_NETWORK);
+	world_full(&w, "r1");
+	world_pass(&w, HOUR);
+	assert_in_range(w.jobs, 5, 20);
+	assert_in_range(first()->attempts, 10, 40);
+	accept_again();
+	world_pass(&w, HOUR);
+	assert_string_equal(w.told, "FS");
+}
+
+static void
+a_changed_configuration_forgets_who_did_not_answer(void **state)
+{
+	(void)state;
+	w.hangs = "alert1";
+	owe_digest(0);
+	world_turn(&w);
+	stuck_answer(0, "timed out", CLASS_NETWORK);
+	world_turn(&w);
+	world_configure(&w, "", "");
+	owe_digest(1);
+	world_turn(&w);
+	assert_int_equal(w.stucks, 2);
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, begin, end)
 
 int
@@ -511,6 +702,14 @@ main(void)
 		TEST(a_command_runs_again_when_the_power_went_while_it_ran),
 		TEST(a_command_that_is_no_longer_set_is_not_waited_for),
 		TEST(a_section_that_is_gone_still_gets_its_notices_out),
+		TEST(a_relay_that_hangs_holds_up_no_other_relay_and_no_command),
+		TEST(a_relay_with_one_session_at_a_time_holds_up_no_other),
+		TEST(a_command_that_hangs_holds_up_no_mail_and_no_other_command),
+		TEST(after_no_answer_new_notices_begin_with_the_next_relay),
+		TEST(a_relay_that_refuses_stays_the_first_choice),
+		TEST(when_no_relay_answers_each_is_still_tried_in_turn),
+		TEST(a_shut_relay_beside_a_silent_one_gets_its_gap),
+		TEST(a_changed_configuration_forgets_who_did_not_answer),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
