@@ -30,6 +30,7 @@ struct sender {
 	struct worker		*worker;
 	struct job		*job;		/* owned; NULL: idle, or closing */
 	uint64_t		 closing;	/* a job that had its outcome */
+	bool			 alert;		/* that job is or was one */
 	uv_timer_t		 timer;		/* deadline, or idleness */
 	uint64_t		 born_ms;	/* loop time */
 	bool			 spoke;		/* said hello */
@@ -110,6 +111,7 @@ static void
 assign(struct sender *s, struct job *j)
 {
 	s->job = j;
+	s->alert = j->frame.kind == JOB_ALERT;
 	j->sender = s;
 	(void)uv_timer_start(&s->timer, on_deadline,
 	    (uint64_t)(j->frame.deadline_ms + GRACE_MS), 0);
@@ -227,20 +229,33 @@ start(struct senders *p)
 	return (s);
 }
 
+/* Sessions that are not with an alert. */
+static unsigned
+probing(const struct senders *p)
+{
+	const struct sender	*s;
+	unsigned		 n = 0;
+
+	LIST_FOREACH(s, &p->senders, next)
+		n += (s->job != NULL || s->closing != 0) && !s->alert;
+	return (n);
+}
+
+/*
+ * Probes never keep an alert waiting, nor do alerts by a relay that hangs
+ * keep probes waiting, or alerts by another one.
+ */
 static struct sender *
 idle_one(struct senders *p, const struct job *j)
 {
-	unsigned	 most = p->most;
 	struct sender	*s;
 
+	if (j->frame.kind != JOB_ALERT && probing(p) >= p->most)
+		return (NULL);
 	LIST_FOREACH(s, &p->senders, next)
 		if (s->job == NULL && s->closing == 0)
 			return (s);
-	if (j->frame.kind == JOB_ALERT)
-		most++;			/* probes never keep an alert waiting */
-	if (p->pausing || p->count >= most)
-		return (NULL);
-	return (start(p));
+	return (p->pausing ? NULL : start(p));
 }
 
 static void

@@ -26,7 +26,8 @@ struct senders_events {
 	void	(*lost)(void *arg, uint64_t job, const char *why);
 };
 
-/* most: how many processes at once for probes; alerts get one more. */
+/* most: how many processes at once for probes.  Each alert gets one beside
+ * them; how many go at a time is the outbox's to say. */
 struct senders	*senders_open(uv_loop_t *, const char *worker_directory,
 		    unsigned most, const struct senders_events *, void *arg);
 /* Kills them all; calls no event any more.  The loop must run on until the

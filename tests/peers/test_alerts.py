@@ -137,6 +137,10 @@ class Alerts(Scripted):
                                          password_file=self.monitor.secret('secret'))
         self.assertEqual(len(silent.sessions), 1)
 
+    def test_a_silent_relay_that_takes_all_senders_holds_up_nobody(self):
+        self.monitor.settings['senders'] = 1
+        self.assert_not_held_up()
+
     def test_a_relay_that_did_not_answer_is_not_the_first_choice(self):
         self.quiet()
         silent = self.smtp('silent', {'greeting': None}, timeout='2s')
