@@ -1,5 +1,6 @@
 #include "monitor/command.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct command {
 	uv_pipe_t	 in, out, err;
 	uv_timer_t	 timer;
 	uv_write_t	 write;
+	enum command_use use;
 	unsigned	 open_handles;
 	bool		 exited;
 	bool		 out_ended;
@@ -98,13 +100,52 @@ finish(struct command *c)
 	close_handle((uv_handle_t *)&c->timer);
 }
 
+/*
+ * Its own group, which outlives it while a child of it is in the background.
+ * A process that has its id by now is another one, and the group is gone.
+ */
+static void
+kill_group(const struct command *c)
+{
+	pid_t	pid = c->process.pid;
+
+	if (pid > 0 && (!c->exited || (kill(pid, 0) == -1 && errno == ESRCH)))
+		(void)kill(-pid, SIGKILL);
+}
+
 static void
 give_up(struct command *c, const char *why)
 {
 	if (c->why[0] == '\0')
 		text_copy(c->why, sizeof c->why, why);
-	if (!c->exited && c->process.pid > 0)
-		(void)kill(-c->process.pid, SIGKILL);	/* its own group */
+	kill_group(c);
+}
+
+/* False if that is more than it may say. */
+static bool
+keep(struct command *c, const char *bytes, size_t n)
+{
+	size_t	room = COMMAND_OUTPUT - c->output_len;
+
+	memcpy(c->output + c->output_len, bytes, n < room ? n : room);
+	c->output_len += n < room ? n : room;
+	return (n <= room);
+}
+
+/* What it has said, and not whatever a child of it may yet say. */
+static void
+hear_rest(struct command *c)
+{
+	uv_os_fd_t	fd;
+	ssize_t		n = 1;
+
+	if (c->out_ended || uv_fileno((uv_handle_t *)&c->out, &fd) != 0)
+		return;
+	while (n > 0 && c->output_len < COMMAND_OUTPUT) {
+		n = read(fd, c->chunk, sizeof c->chunk);	/* never waits */
+		if (n > 0)
+			(void)keep(c, c->chunk, (size_t)n);
+	}
 }
 
 static void
@@ -129,6 +170,10 @@ on_exit_(uv_process_t *process, int64_t status, int signal_)
 			snprintf(c->why, sizeof c->why,
 			    "the command exited with status %lld",
 			    (long long)status);
+	}
+	if (c->use == COMMAND_FOR_STATUS) {
+		hear_rest(c);
+		c->out_ended = true;
 	}
 	maybe_finish(c);
 }
@@ -164,12 +209,8 @@ on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 		maybe_finish(c);
 		return;
 	}
-	if (c->output_len + (size_t)n > COMMAND_OUTPUT) {
+	if (!keep(c, buf->base, (size_t)n) && c->use == COMMAND_FOR_OUTPUT)
 		give_up(c, "the command printed more than 16 KiB");
-		return;
-	}
-	memcpy(c->output + c->output_len, buf->base, (size_t)n);
-	c->output_len += (size_t)n;
 }
 
 static void
@@ -229,13 +270,15 @@ on_failed(uv_timer_t *timer)
 }
 
 struct command *
-command_run(uv_loop_t *loop, const char *name, const char *command,
-    const char *input, int64_t deadline_ms, command_done done, void *arg)
+command_run(uv_loop_t *loop, enum command_use use, const char *name,
+    const char *command, const char *input, int64_t deadline_ms,
+    command_done done, void *arg)
 {
 	struct command	*c = mem_alloc(sizeof *c);
 	uv_buf_t	 buf;
 	int		 r;
 
+	c->use = use;
 	c->name = mem_strdup(name);
 	c->input = mem_strdup(input);
 	c->done = done;

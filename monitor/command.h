@@ -14,9 +14,21 @@
 #define COMMAND_OUTPUT	16384
 
 /*
- * ok: exit status 0 within the deadline and the bound.  output is its
- * standard output up to the first newline, then NUL, wiped after the call;
- * why says what was wrong, with the first words of its standard error.
+ * What is wanted of it.  Its whole output, a secret: only what has been ended
+ * by end of file, within the deadline and the bound, is good.  Or its status:
+ * it is over when it exits, whoever still holds its output; of that counts
+ * what is there then, and what is beyond the bound is dropped.
+ *
+ * At the deadline its process group is killed.  What has left the group, or
+ * goes on in the background after a command for its status has exited, is
+ * let be: it belongs to who wrote the command.
+ */
+enum command_use { COMMAND_FOR_OUTPUT, COMMAND_FOR_STATUS };
+
+/*
+ * ok: exit status 0 within the deadline, and what its use asks for.  output
+ * is its standard output up to the first newline, then NUL, wiped after the
+ * call; why says what was wrong, with the first words of its standard error.
  */
 typedef void	(*command_done)(void *arg, bool ok, const char *output,
 		    const char *why);
@@ -28,8 +40,9 @@ struct command;
  * done is called exactly once, never before command_run() returns; what is
  * returned is valid until then.
  */
-struct command *command_run(uv_loop_t *, const char *name, const char *command,
-	    const char *input, int64_t deadline_ms, command_done, void *arg);
+struct command *command_run(uv_loop_t *, enum command_use, const char *name,
+	    const char *command, const char *input, int64_t deadline_ms,
+	    command_done, void *arg);
 
 /* Ends it now; done is called as for one that took too long. */
 void	 command_kill(struct command *);

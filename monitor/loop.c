@@ -167,8 +167,8 @@ do_hook(void *arg, uint64_t handle, const char *name, const char *command,
 	h->handle = handle;
 	h->name = mem_strdup(name);
 	LIST_INSERT_HEAD(&d->hooks, h, next);
-	h->command = command_run(&d->loop, name, command, input,
-	    HOOK_DEADLINE_MS, on_hook, h);
+	h->command = command_run(&d->loop, COMMAND_FOR_STATUS, name, command,
+	    input, HOOK_DEADLINE_MS, on_hook, h);
 }
 
 static void

@@ -67,8 +67,9 @@ from_command(uv_loop_t *loop, const char *name,
 	f->option = f->token ? "token_command" : "password_command";
 	f->done = done;
 	f->arg = arg;
-	(void)command_run(loop, name, f->token ? source->token_command :
-	    source->password_command, "", COMMAND_DEADLINE_MS, on_command, f);
+	(void)command_run(loop, COMMAND_FOR_OUTPUT, name, f->token ?
+	    source->token_command : source->password_command, "",
+	    COMMAND_DEADLINE_MS, on_command, f);
 }
 
 static void

@@ -2,6 +2,7 @@
 """Alerts that arrive: by mail, by the section's command, and as a test of both."""
 import json
 import os
+import signal
 import time
 
 from harness import main
@@ -150,6 +151,25 @@ class Alerts(Scripted):
         self.ask(0, 'test-alert')
         self.ask(0, 'test-alert')
         self.assertEqual(len(silent.sessions), 1)
+
+    def test_a_command_that_succeeded_is_not_run_again_for_what_it_left_or_printed(self):
+        self.quiet()
+        self.smtp('relay')
+        children = os.path.join(self.scratch.directory('children'), 'pids')
+        self.section('leaves', to=[], command=self.hook('sleep 300 & echo $! >> %s' % children))
+        self.section('prints', to=[], command=self.hook('head -c 100000 /dev/zero | tr "\\0" x'))
+        self.monitor.start()
+        shown = self.ask(0, 'test-alert')
+        with open(children) as f:
+            left = [int(line) for line in f]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)        # fails if it was not let be
+        self.assertEqual(len(left), 3)
+        for kind in TEST_KINDS:
+            for section in 'leaves', 'prints':
+                self.assertRegex(shown, r'(?m)^%s +%s +command: +sent$' % (section, kind))
+        self.assertEqual(len(self.told()), 6)
+        self.assertNotIn('command failed', self.monitor.log())
 
     def test_in_a_window_nobody_hears_and_the_tables_say_why(self):
         relay = self.smtp('relay')
