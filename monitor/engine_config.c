@@ -125,11 +125,35 @@ route_run_schedule(struct engine *e, struct route_run *run)
 	    &stored_ms, NULL, 0);
 	run->due_ms = schedule_first_ms(key, r->every_ms, stored_ms,
 	    count((void *const *)e->config->routes), e->now_ms);
-	/* A hold after a permanent refusal may lie further off. */
-	if (stored_ms > run->due_ms && stored_ms - e->now_ms <=
+	/* A hold after a permanent refusal may lie further off; nothing else
+	 * may, or the clock is not what it was. */
+	if (run->rejects > 0 && stored_ms > run->due_ms && stored_ms - e->now_ms <=
 	    longest_hold_ms(r))
 		run->due_ms = stored_ms;
 	agenda_set(&e->agenda, &run->item.agenda, run->due_ms);
+}
+
+void
+route_run_move(struct engine *e, struct route_run *r, int64_t due_ms)
+{
+	char	key[RUN_KEY];
+
+	r->due_ms = due_ms;
+	if (!r->vanished)
+		agenda_set(&e->agenda, &r->item.agenda, due_ms);
+	(void)store_fact_put(e->store, "due", route_run_key(r, key), due_ms,
+	    "");
+}
+
+void
+route_run_end_hold(struct engine *e, struct route_run *r, int64_t due_ms)
+{
+	char	key[RUN_KEY];
+
+	r->rejects = 0;
+	(void)store_fact_delete(e->store, "rejects", route_run_key(r, key));
+	if (r->due_ms > due_ms)
+		route_run_move(e, r, due_ms);
 }
 
 /* The newest comes first. */
@@ -185,14 +209,40 @@ engine_add_run(struct engine *e, const struct route *r, const char *host)
 	return (run);
 }
 
-/* A route that is to be probed more often does not wait out its old gap. */
+static bool
+same_waits(const struct backoff *a, const struct backoff *b)
+{
+	return (a->count == b->count && memcmp(a->wait_ms, b->wait_ms,
+	    a->count * sizeof *a->wait_ms) == 0);
+}
+
+/* Whether a server's refusal of the one speaks of the other, too. */
+static bool
+same_errand(const struct route *a, const struct route *b)
+{
+	return (strcmp(a->to, b->to) == 0 && strcmp(a->from, b->from) == 0 &&
+	    strcmp(a->server->name, b->server->name) == 0 &&
+	    strcmp(a->server->host, b->server->host) == 0 &&
+	    a->server->port == b->server->port &&
+	    a->resend_after_ms == b->resend_after_ms &&
+	    same_waits(&a->reject_backoff, &b->reject_backoff));
+}
+
+/*
+ * A route that is to be probed more often does not wait out its old gap, and
+ * one that was refused for good and has been changed not that hold.
+ */
 static void
 change_route(struct engine *e, struct route_run *r, const struct route *is,
     unsigned routes)
 {
 	bool	sooner = is->every_ms < r->route->every_ms && r->rejects == 0;
+	bool	mended = r->rejects > 0 && !same_errand(r->route, is);
 
 	r->route = is;
+	if (mended)
+		route_run_end_hold(e, r, schedule_first_ms(is->name,
+		    is->every_ms, 0, routes, e->now_ms));
 	if (!sooner || r->vanished || r->due_ms - e->now_ms <= is->every_ms)
 		return;
 	r->due_ms = schedule_first_ms(is->name, is->every_ms, 0, routes,

@@ -212,6 +212,12 @@ struct route_run	*engine_add_run(struct engine *, const struct route *,
 	    const char *host);
 /* When its next probe is due, from what is stored. */
 void	 route_run_schedule(struct engine *, struct route_run *);
+/* Its next probe is due then, after a restart, too. */
+void	 route_run_move(struct engine *, struct route_run *, int64_t due_ms);
+/* No more waiting for what a permanent refusal asked for; due then, if that
+ * is sooner. */
+void	 route_run_end_hold(struct engine *, struct route_run *,
+	    int64_t due_ms);
 /* Its name among the stored facts. */
 #define RUN_KEY	(PROBE_NAME + OUTCOME_HOST + 1)
 const char *route_run_key(const struct route_run *, char buf[static RUN_KEY]);

@@ -557,6 +557,11 @@ age_due(struct engine *e, struct probe_run *pr)
 
 	pr->p.looked_ms += total_ms - pr->looked_base_ms;
 	pr->looked_base_ms = total_ms;
+	if (!pr->p.late_told && pr->p.looked_ms >= r->late_after_ms) {
+		pr->p.late_told = true;
+		follow_late(e->follow, r, &pr->p, e->now_ms);
+		engine_news(e, &pr->p);
+	}
 	if (pr->p.looked_ms >= r->lost_after_ms) {
 		probe_run_finish(e, pr, is_unproven(&pr->p) ? PROBE_END_BLIND :
 		    PROBE_END_LOST, "");
@@ -566,11 +571,6 @@ age_due(struct engine *e, struct probe_run *pr)
 	    2 * r->lost_after_ms) {
 		probe_run_finish(e, pr, PROBE_END_BLIND, "mailbox-not-seen");
 		return;
-	}
-	if (!pr->p.late_told && pr->p.looked_ms >= r->late_after_ms) {
-		pr->p.late_told = true;
-		follow_late(e->follow, r, &pr->p, e->now_ms);
-		engine_news(e, &pr->p);
 	}
 	engine_save(e, pr);
 	probe_run_watch_age(e, pr);
@@ -820,15 +820,9 @@ static void
 apply(struct engine *e, struct probe_run *pr, const struct schedule_after *after)
 {
 	struct route_run	*r = pr->route;
-	char			 key[RUN_KEY];
 
-	if (after->hold_ms > r->due_ms) {
-		r->due_ms = after->hold_ms;
-		if (!r->vanished)
-			agenda_set(&e->agenda, &r->item.agenda, r->due_ms);
-		(void)store_fact_put(e->store, "due", route_run_key(r, key),
-		    r->due_ms, "");
-	}
+	if (after->hold_ms > r->due_ms)
+		route_run_move(e, r, after->hold_ms);
 	if (after->state == PROBE_DONE) {
 		probe_run_finish(e, pr, after->end, "");
 		return;
@@ -859,11 +853,8 @@ count_rejects(struct engine *e, struct route_run *r, const struct outcome *o)
 	if (o->verdict == VERDICT_PERMANENT)
 		(void)store_fact_put(e->store, "rejects", route_run_key(r, key),
 		    ++r->rejects, "");
-	else if (o->verdict == VERDICT_ACCEPTED && r->rejects > 0) {
-		r->rejects = 0;
-		(void)store_fact_delete(e->store, "rejects",
-		    route_run_key(r, key));
-	}
+	else if (o->verdict == VERDICT_ACCEPTED && r->rejects > 0)
+		route_run_end_hold(e, r, e->now_ms + r->route->every_ms);
 }
 
 static void

@@ -76,6 +76,15 @@ class Polite(Scripted):
         self.monitor.restart()
         self.assert_gaps(server, [1, 3, 3, 3])
 
+    def test_one_that_was_asked_for_and_accepted_ends_the_hold(self):
+        server = self.smtp('full', FULL_FOR_GOOD)
+        self.route('r', 'full', every='300ms', resend_after='1h')
+        self.monitor.start()
+        self.monitor.wait('it is refused', lambda: self.monitor.finished('r', 'rejected'))
+        server.script = {}
+        self.assertEqual(self.monitor.ctl('probe', 'r', '--wait').returncode, 0)
+        self.monitor.wait_delivered('r', count=4)
+
     def test_an_accepted_probe_ends_the_growing_waits(self):
         server = self.smtp('policy', {'conns': [POLICY, POLICY, {}, POLICY, POLICY]})
         self.route('r', 'policy', every='200ms', reject_backoff=['1s', '3s'])
