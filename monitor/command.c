@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #include "monitor/log.h"
@@ -12,6 +13,7 @@
 #include "monitor/text.h"
 
 struct command {
+	LIST_ENTRY(command) next;	/* of those that run */
 	uv_process_t	 process;
 	uv_pipe_t	 in, out, err;
 	uv_timer_t	 timer;
@@ -32,6 +34,8 @@ struct command {
 	command_done	 done;
 	void		*arg;
 };
+
+static LIST_HEAD(, command)	running = LIST_HEAD_INITIALIZER(running);
 
 static void
 on_closed(uv_handle_t *handle)
@@ -90,6 +94,7 @@ finish(struct command *c)
 	if (c->finished)
 		return;
 	c->finished = true;
+	LIST_REMOVE(c, next);
 	c->output[strcspn(c->output, "\r\n")] = '\0';
 	take_last_words(c);
 	c->done(c->arg, c->ok && c->why[0] == '\0', c->output, c->why);
@@ -269,7 +274,7 @@ on_failed(uv_timer_t *timer)
 	finish(timer->data);
 }
 
-struct command *
+void
 command_run(uv_loop_t *loop, enum command_use use, const char *name,
     const char *command, const char *input, int64_t deadline_ms,
     command_done done, void *arg)
@@ -278,6 +283,7 @@ command_run(uv_loop_t *loop, enum command_use use, const char *name,
 	uv_buf_t	 buf;
 	int		 r;
 
+	LIST_INSERT_HEAD(&running, c, next);
 	c->use = use;
 	c->name = mem_strdup(name);
 	c->input = mem_strdup(input);
@@ -294,7 +300,7 @@ command_run(uv_loop_t *loop, enum command_use use, const char *name,
 		snprintf(c->why, sizeof c->why, "cannot run the command: %s",
 		    uv_strerror(r));
 		(void)uv_timer_start(&c->timer, on_failed, 0, 0);
-		return (c);
+		return;
 	}
 	(void)uv_timer_start(&c->timer, on_timer, (uint64_t)deadline_ms, 0);
 	(void)uv_read_start((uv_stream_t *)&c->out, on_alloc, on_output);
@@ -303,14 +309,18 @@ command_run(uv_loop_t *loop, enum command_use use, const char *name,
 	if (buf.len == 0 || uv_write(&c->write, (uv_stream_t *)&c->in, &buf, 1,
 	    on_written) != 0)
 		close_handle((uv_handle_t *)&c->in);
-	return (c);
 }
 
 void
-command_kill(struct command *c)
+command_kill_all(void)
 {
-	give_up(c, "it was ended");
-	/* As on_timer(): nobody waits for a grandchild. */
-	c->out_ended = true;
-	maybe_finish(c);
+	struct command	*c, *next;
+
+	for (c = LIST_FIRST(&running); c != NULL; c = next) {
+		next = LIST_NEXT(c, next);
+		give_up(c, "it was ended");
+		/* As on_timer(): nobody waits for a grandchild. */
+		c->out_ended = true;
+		maybe_finish(c);
+	}
 }

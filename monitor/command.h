@@ -33,18 +33,15 @@ enum command_use { COMMAND_FOR_OUTPUT, COMMAND_FOR_STATUS };
 typedef void	(*command_done)(void *arg, bool ok, const char *output,
 		    const char *why);
 
-struct command;
-
 /*
  * name is for the log; input goes to its standard input ("" for none).
- * done is called exactly once, never before command_run() returns; what is
- * returned is valid until then.
+ * done is called exactly once, never before command_run() returns.
  */
-struct command *command_run(uv_loop_t *, enum command_use, const char *name,
+void	 command_run(uv_loop_t *, enum command_use, const char *name,
 	    const char *command, const char *input, int64_t deadline_ms,
 	    command_done, void *arg);
 
-/* Ends it now; done is called as for one that took too long. */
-void	 command_kill(struct command *);
+/* Ends all of them now; each done is called as for one that took too long. */
+void	 command_kill_all(void);
 
 #endif

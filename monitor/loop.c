@@ -47,7 +47,6 @@ struct daemon {
 	int64_t			 alarm_boot_ms;	/* what it is set to */
 	uv_timer_t		 stop_timer;
 	uv_signal_t		 signals[SIGNALS];
-	LIST_HEAD(, hook)	 hooks;		/* commands that run */
 	bool			 stopping;
 	bool			 closing;
 	int			 status;
@@ -129,8 +128,6 @@ struct hook {
 	struct daemon	*daemon;	/* borrowed */
 	uint64_t	 handle;
 	char		*name;		/* owned */
-	struct command	*command;	/* borrowed, until it has ended */
-	LIST_ENTRY(hook) next;
 };
 
 static void
@@ -151,7 +148,6 @@ on_hook(void *arg, bool ok, const char *output, const char *why)
 	if (h->daemon->engine != NULL)
 		engine_hooked(h->daemon->engine, h->handle, o, now_ms(h->daemon));
 	mem_free(o);
-	LIST_REMOVE(h, next);
 	mem_free(h->name);
 	mem_free(h);
 }
@@ -166,9 +162,8 @@ do_hook(void *arg, uint64_t handle, const char *name, const char *command,
 	h->daemon = d;
 	h->handle = handle;
 	h->name = mem_strdup(name);
-	LIST_INSERT_HEAD(&d->hooks, h, next);
-	h->command = command_run(&d->loop, COMMAND_FOR_STATUS, name, command,
-	    input, HOOK_DEADLINE_MS, on_hook, h);
+	command_run(&d->loop, COMMAND_FOR_STATUS, name, command, input,
+	    HOOK_DEADLINE_MS, on_hook, h);
 }
 
 static void
@@ -269,18 +264,6 @@ close_own_handles(struct daemon *d)
 		close_any((uv_handle_t *)&d->signals[i], NULL);
 }
 
-/* What they were to tell is due again at the next start. */
-static void
-end_hooks(struct daemon *d)
-{
-	struct hook	*h, *next;
-
-	for (h = LIST_FIRST(&d->hooks); h != NULL; h = next) {
-		next = LIST_NEXT(h, next);
-		command_kill(h->command);
-	}
-}
-
 /* Lets go of everything that lives in the loop; it runs out by itself. */
 static void
 begin_close(struct daemon *d)
@@ -288,7 +271,8 @@ begin_close(struct daemon *d)
 	if (d->closing)
 		return;
 	d->closing = true;
-	end_hooks(d);
+	/* What alerts' commands were to tell is due again at the next start. */
+	command_kill_all();
 	control_close(&d->control);
 	senders_close(&d->senders);
 	watchers_close(&d->watchers);

@@ -67,7 +67,7 @@ from_command(uv_loop_t *loop, const char *name,
 	f->option = f->token ? "token_command" : "password_command";
 	f->done = done;
 	f->arg = arg;
-	(void)command_run(loop, COMMAND_FOR_OUTPUT, name, f->token ?
+	command_run(loop, COMMAND_FOR_OUTPUT, name, f->token ?
 	    source->token_command : source->password_command, "",
 	    COMMAND_DEADLINE_MS, on_command, f);
 }

@@ -4,7 +4,7 @@ kept, whatever the server, the clock of the machine or a restart do."""
 import signal
 import time
 
-from harness import Silent, main
+from harness import Silent, command_of, descendants, main
 from scripted import SEEN_LATE, Scripted
 
 EARLY = 0.05        # seconds by which a timer may seem early, seen from outside
@@ -187,6 +187,17 @@ class Polite(Scripted):
         m.restart()                 # and nothing is left of it
         have = len(m.finished('r', 'delivered'))
         m.wait_delivered('r', count=have + 1)
+
+    def test_a_command_that_hangs_does_not_delay_the_end(self):
+        self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN']}, user='probe', insecure_auth=True,
+                  password_command='sleep 100; echo x')
+        self.route('r', 'login')
+        self.monitor.start()
+        self.monitor.wait('the command runs', lambda: [
+            pid for pid in descendants(self.monitor.process.pid) if command_of(pid) == 'sleep 100'])
+        began = time.monotonic()
+        self.assertEqual(self.monitor.stop(), 0)
+        self.assertLess(time.monotonic() - began, 10)
 
     def test_a_password_that_is_taken_serves_all_sessions(self):
         server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'], 'auth_users': {'probe': 'right'},

@@ -44,7 +44,7 @@ run(enum command_use use, const char *command, const char *input,
 	memset(&end, 0, sizeof end);
 	assert_int_equal(uv_loop_init(&loop), 0);
 	began = uv_hrtime();
-	(void)command_run(&loop, use, "test", command, input, deadline_ms,
+	command_run(&loop, use, "test", command, input, deadline_ms,
 	    on_end, NULL);
 	(void)uv_run(&loop, UV_RUN_DEFAULT);
 	end.took_ms = (uv_hrtime() - began) / 1000000;
