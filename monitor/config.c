@@ -262,6 +262,40 @@ config_load(const char *file, config_report report, void *arg)
 	return (c);
 }
 
+/* What one file says of it; NULL: nothing that can be used.  Owned. */
+static char *
+control_of(const struct source *file)
+{
+	int			 n = config_option_of(KIND_GLOBAL, "control",
+				    strlen("control"));
+	const struct setting	*set = &file->global->settings[n];
+	char			*value = NULL, why[160];
+
+	if (set->place.line == 0 || set->bad || set->count == 0 ||
+	    config_parse_value(&config_kinds[KIND_GLOBAL].options[n],
+	    file->folder, set->values, set->count, &value, why,
+	    sizeof why) == -1)
+		return (NULL);
+	if (*value != '\0')
+		return (value);
+	mem_free(value);
+	return (NULL);
+}
+
+char *
+config_control(const char *file)
+{
+	struct document	 doc = { .file_count = 0 };
+	const char	*why;
+	char		*value = NULL;
+
+	if (read_source(&doc, file, file, 0, &why) == 0)
+		for (size_t i = 0; i < doc.file_count && value == NULL; i++)
+			value = control_of(&doc.files[i]);
+	config_document_free(&doc);
+	return (value);
+}
+
 /* Look-ups: by a sorted list per kind, for there may be thousands. */
 
 struct config_index {

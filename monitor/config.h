@@ -24,8 +24,8 @@ typedef void	(*config_report)(void *arg, const char *line);
 struct config	*config_load(const char *file, config_report, void *arg);
 
 /*
- * The control socket that file itself names (not what it includes); owned.
- * Nothing else in it need be right.  NULL: it cannot be read, or names none.
+ * The control socket that file or what it includes names; owned.  Nothing else
+ * in it need be right, nor the secrets be readable that it names.  NULL: it cannot be read, or names none.
  */
 char		*config_control(const char *file);
 

@@ -1,5 +1,6 @@
 #include "monitor/config_internal.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -635,12 +636,47 @@ host_instance(const char *host, char *buf, size_t size)
 		snprintf(buf, size, "%s", "localhost");
 }
 
+/* The folder that a path is in, as stat(2) finds it; -1 and errno. */
+static int
+stat_above(const char *path, struct stat *st)
+{
+	char	*above = mem_strdup(path), *slash = strrchr(above, '/');
+	int	 r, error;
+
+	if (slash != NULL)
+		slash[slash == above] = '\0';
+	r = stat(slash != NULL ? above : ".", st);
+	error = errno;
+	mem_free(above);
+	errno = error;
+	return (r);
+}
+
+/*
+ * One that is there, or that can be made where it is named: inside of a
+ * folder that is there, or inside of `made`, which is made before it.
+ */
 static void
 check_directory(struct build *c, struct section *s, const char *option,
-    const char *path)
+    const char *path, const char *made)
 {
-	if (GOOD(s, option) && *path == '\0')
+	struct stat	st;
+	size_t		n = strlen(made);
+
+	if (!GOOD(s, option))
+		return;
+	if (*path == '\0') {
 		MISTAKE(c, s, option, "must not be empty");
+		return;
+	}
+	if (stat(path, &st) == 0) {
+		if (!S_ISDIR(st.st_mode))
+			MISTAKE(c, s, option, "%s: not a directory", path);
+	} else if ((n == 0 || strncmp(path, made, n) != 0 ||
+	    strchr(path + n + 1, '/') != NULL) && errno == ENOENT &&
+	    (stat_above(path, &st) == -1 || !S_ISDIR(st.st_mode)))
+		MISTAKE(c, s, option, "%s: the folder that it is to be in "
+		    "does not exist", path);
 }
 
 static void
@@ -657,8 +693,11 @@ check_top(struct build *c, struct section *s)
 		mem_free(g->csv_directory);
 		g->csv_directory = mem_printf("%s/csv", g->state_directory);
 	}
-	check_directory(c, s, "state_directory", g->state_directory);
-	check_directory(c, s, "control", g->control);
+	check_directory(c, s, "state_directory", g->state_directory, "");
+	check_directory(c, s, "csv_directory", g->csv_directory,
+	    g->state_directory);
+	if (GOOD(s, "control") && *g->control == '\0')
+		MISTAKE(c, s, "control", "must not be empty");
 	if (GOOD(s, "control") && strlen(g->control) >=
 	    sizeof ((struct sockaddr_un *)NULL)->sun_path)
 		MISTAKE(c, s, "control",

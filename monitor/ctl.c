@@ -1,16 +1,20 @@
 /* mailflowctl: asks a running mailflowd, and tells it what to do. */
 #include "monitor/ctl.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "build.h"
 #include "monitor/ctl_diagnose.h"
 #include "monitor/ctl_explain.h"
 #include "monitor/ctl_path.h"
 #include "monitor/mem.h"
+
+static const char	standard[] = SYSCONFDIR "/mailflowd.conf";
 
 static const struct command {
 	const char	*name;
@@ -77,6 +81,18 @@ find(const char *name)
 	return (NULL);
 }
 
+/* A file that was named must be there: the usual monitor is another one. */
+static int
+cannot_read(const struct command *c, const char *config)
+{
+	if (c->ask == ctl_check || c->ask == ctl_probe) {
+		printf("UNKNOWN - %s: %s\n", config, strerror(errno));
+		return (3);
+	}
+	fprintf(stderr, "mailflowctl: %s: %s\n", config, strerror(errno));
+	return (EX_CONFIG);
+}
+
 static int
 with_daemon(const struct command *c, const char *config, const char *socket,
     int argc, char **argv)
@@ -99,8 +115,12 @@ run(const char *config, const char *socket, int argc, char **argv)
 		fprintf(stderr, "mailflowctl: no such command: %s\n", argv[0]);
 		return (usage(stderr, EX_USAGE));
 	}
+	if (config != NULL && socket == NULL && c->ask != NULL &&
+	    access(config, R_OK) == -1)
+		return (cannot_read(c, config));
 	if (c->ask != NULL)
-		return (with_daemon(c, config, socket, argc, argv));
+		return (with_daemon(c, config != NULL ? config : standard,
+		    socket, argc, argv));
 	return (c->run(argc, argv));
 }
 
@@ -124,7 +144,7 @@ main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
-	const char	*config = SYSCONFDIR "/mailflowd.conf", *socket = NULL;
+	const char	*config = NULL, *socket = NULL;
 	int		 c;
 
 	while ((c = getopt_long(argc, argv, "+c:s:hV", longs, NULL)) != -1)

@@ -17,6 +17,7 @@
 #include "monitor/loop.h"
 
 #define EXIT_USAGE	64	/* sysexits(3) */
+#define EXIT_OUTPUT	74
 #define EXIT_CONFIG	78
 
 static int
@@ -48,14 +49,16 @@ log_line(void *arg, const char *line)
 		log_error("%s", line);
 }
 
-static size_t
-count(void *const *list)
+/* "1 route, ", "2 mailboxes\n" */
+static void
+number(const void *list, const char *one, const char *plural, const char *end)
 {
-	size_t	n = 0;
+	void *const	*p = list;
+	size_t		 n = 0;
 
-	while (list[n] != NULL)
+	while (p[n] != NULL)
 		n++;
-	return (n);
+	printf("%zu %s%s%s", n, one, n == 1 ? "" : plural, end);
 }
 
 /* When the next window of each kind takes place. */
@@ -87,15 +90,19 @@ check(const char *file, bool print)
 	if (print) {
 		config_print(c, stdout);
 	} else {
-		printf("%s: good: %zu routes, %zu servers, %zu mailboxes, "
-		    "%zu alerts\n", file, count((void *const *)c->routes),
-		    count((void *const *)c->servers),
-		    count((void *const *)c->mailboxes),
-		    count((void *const *)c->alerts));
+		printf("%s: good: ", file);
+		number(c->routes, "route", "s", ", ");
+		number(c->servers, "server", "s", ", ");
+		number(c->mailboxes, "mailbox", "es", ", ");
+		number(c->alerts, "alerts section", "s", "\n");
 		preview(c);
 	}
 	config_free(&c);
-	return (0);
+	/* What was printed must have got there. */
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return (0);
+	perror("mailflowd: stdout");
+	return (EXIT_OUTPUT);
 }
 
 /* No dumps, no new privileges: secrets pass through this process. */

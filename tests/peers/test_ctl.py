@@ -30,6 +30,12 @@ class Ctl(Case):
         route.setdefault('every', '1h')
         return super().usual(**route)
 
+    def test_a_configuration_that_was_named_must_be_there(self):
+        for args, status in ((['status'], 78), (['pause', 'there'], 78), (['check'], UNKNOWN)):
+            done = self.monitor._run(self.monitor.program('mailflowctl'), '-c', '/nowhere/x.conf', *args)
+            self.assertEqual(done.returncode, status)
+            self.assertIn('/nowhere/x.conf: No such file', done.stdout + done.stderr)
+
     def test_a_probe_that_is_waited_for_tells_how_it_went(self):
         m = self.usual()
         m.route('nobody', 'mail', 'canary', to='nobody@mail.test', every='1h')

@@ -567,6 +567,31 @@ what_another_systems_editor_leaves_is_no_mistake(void **state)
 }
 
 static void
+a_folder_that_cannot_be_made_is_a_mistake(void **state)
+{
+	static const struct row	rows[] = {
+		{ REST "state_directory = open\n",
+		  "m:6: state_directory: open: not a directory\n" },
+		{ REST "state_directory = \"no/such\"\n",
+		  "m:6: state_directory: no/such: the folder that it is to be "
+		  "in does not exist\n" },
+		{ REST "csv_directory = \"no/such\"\n",
+		  "m:6: csv_directory: no/such: the folder that it is to be "
+		  "in does not exist\n" },
+		{ REST "state_directory = new\ncsv_directory = \"new/a/b\"\n",
+		  "m:7: csv_directory: new/a/b: the folder that it is to be "
+		  "in does not exist\n" },
+	};
+	struct config	*c;
+
+	(void)state;
+	write_file("open", "s\n", 0644);
+	refused(rows, NITEMS(rows));
+	c = good(REST "state_directory = new\ncsv_directory = \"new/a\"\n");
+	config_free(&c);
+}
+
+static void
 a_credential_lies_in_the_service_managers_folder(void **state)
 {
 	static const struct row	row = {
@@ -1150,6 +1175,7 @@ main(void)
 		cmocka_unit_test(
 		    a_route_takes_from_defaults_what_it_does_not_set),
 		cmocka_unit_test(limits_that_nobody_set_give_way),
+		cmocka_unit_test(a_folder_that_cannot_be_made_is_a_mistake),
 		cmocka_unit_test(a_window_of_no_route_is_warned_of),
 		cmocka_unit_test(alerts_do_not_depend_on_what_they_are_about),
 		cmocka_unit_test(alerts_into_a_probed_domain_are_warned_of),

@@ -245,8 +245,28 @@ the_socket_is_found_in_a_configuration_that_is_wrong(void **state)
 	    "/run/mailflowd/control");
 	is_found("# control = \"/run/nor-this\"\n", "/run/mailflowd/control");
 	is_found("", "/run/mailflowd/control");
+	is_found("control = \"\"\n", "/run/mailflowd/control");
 	snprintf(relative, sizeof relative, "%s/here", folder);
 	is_found("control = \"here\"\n", relative);
+}
+
+static void
+the_socket_is_found_in_what_a_wrong_configuration_includes(void **state)
+{
+	char	relative[128], more[160];
+	FILE	*f;
+
+	(void)state;
+	snprintf(more, sizeof more, "%s/more", folder);
+	f = fopen(more, "w");
+	assert_non_null(f);
+	fputs("control = \"there\"\n", f);
+	fclose(f);
+	snprintf(relative, sizeof relative, "%s/there", folder);
+	is_found("include = {\"more\"}\nserver \"a\" { password_file = "
+	    "\"/nowhere\" }\n", relative);
+	unlink(more);
+	is_found("include = {\"more\"}\n", "/run/mailflowd/control");
 }
 
 static void
@@ -276,6 +296,7 @@ main(void)
 		TEST(a_daemon_that_does_not_run_is_said_to_by_the_socket_s_path),
 		TEST(a_path_too_long_for_a_socket_is_refused_not_cut),
 		TEST(the_socket_is_found_in_a_configuration_that_is_wrong),
+		TEST(the_socket_is_found_in_what_a_wrong_configuration_includes),
 		TEST(the_socket_is_the_standard_one_without_a_configuration),
 	};
 
