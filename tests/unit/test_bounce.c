@@ -1089,7 +1089,26 @@ a_hostile_mail_costs_little(void **state)
 		{ DAEMON "\n", "mf1abcdefghijklmnopqrstuvwxyz234567" },
 		{ DAEMON "Content-Type: text/plain\n"
 		    "Content-Transfer-Encoding: base64\n\n", "NDUy" },
+		{ DAEMON "Content-Type: text/plain; charset=iso-2022-jp\n\n",
+		    "\xff\xff\xff" },
+		{ DAEMON "Content-Type: text/plain; charset=gb18030\n\n",
+		    "\xcd\xcb\n" },
+		{ DAEMON "Content-Type: text/html; charset=shift_jis\n\n",
+		    "\xb1<p>" },
+		{ DAEMON "Content-Type: multipart/mixed; boundary=b\n\n",
+		    "--b\nContent-Type: text/plain\n\n" BOX "\n" },
+		{ DAEMON "Content-Type: multipart/mixed; boundary=b\n\n"
+		    "--b\n\n--b\n\n", BOX "Action\t : x\n" },
+		{ DAEMON "Content-Type: multipart/mixed; boundary=b\n\n"
+		    "--b\n\n--b\n\n" BOX, "Action: x\n\n" },
+		{ DAEMON "\n", "x #4.3.1: 550 5.1.1 (4 5 421-" },
+		{ DAEMON "\n", "#4.3.1 x tls mailbox disk\n\n" },
+		{ DAEMON "Content-Type: message/delivery-status\n\n" BOX
+		    "X-Supplementary-Info: ", "< #5.5.0 smtp;552 " },
+		{ DAEMON "", "X-J: y\n" },
+		{ "", "x \t \t \t \t \t" },
 		{ "Subject: ", "=?utf-8?Q?" },
+		{ "Subject: =?iso-2022-jp?Q?", "=FF" },
 		{ "", "Subject: =?utf-8?Q?=?utf-8?Q?=?utf-8?Q?\n" },
 		{ DAEMON "Content-Type: message/delivery-status\n\n"
 		    "Final-Recipient: ", "=?utf-8?Q?" },
