@@ -154,6 +154,44 @@ the_cases_end_as_their_table_says(void **state)
 	mem_free(table);
 }
 
+/* "name TAB action TAB status TAB class TAB outcome", as explain --tsv. */
+static int
+check_more(char *row)
+{
+	char	*name = strsep(&row, "\t"), *mail, got[128];
+	size_t	 len;
+
+	mail = read_file("tests/kit/dsn/more", name, ".eml", &len);
+	bounce_read(mail, len, "", &b);
+	mem_free(mail);
+	snprintf(got, sizeof got, "%s\t%s\t%s\t%s",
+	    b.action[0] != '\0' ? b.action : "(none)",
+	    b.status[0] != '\0' ? b.status : "(none)", class_name(b.class),
+	    bounce_outcome_name(b.outcome));
+	if (strcmp(got, row) == 0)
+		return (0);
+	print_error("%s: %s, not %s\n", name, got, row);
+	return (1);
+}
+
+static void
+more_cases_end_as_their_table_says(void **state)
+{
+	size_t	 len;
+	char	*table, *rest, *row;
+	int	 rows = 0, wrong = 0;
+
+	(void)state;
+	table = rest = read_file("tests/kit/dsn/more", "expected", ".tsv",
+	    &len);
+	strsep(&rest, "\n");	/* the names of the columns */
+	for (; (row = strsep(&rest, "\n")) != NULL && row[0] != '\0'; rows++)
+		wrong += check_more(row);
+	assert_int_equal(rows, 60);
+	assert_int_equal(wrong, 0);
+	mem_free(table);
+}
+
 /* Fields. */
 
 static void
@@ -1142,6 +1180,7 @@ main(void)
 {
 	const struct CMUnitTest	tests[] = {
 		cmocka_unit_test(the_cases_end_as_their_table_says),
+		cmocka_unit_test(more_cases_end_as_their_table_says),
 		cmocka_unit_test(diagnostic_and_status_are_weighed_together),
 		cmocka_unit_test(fields_are_read_however_they_are_written),
 		cmocka_unit_test(
