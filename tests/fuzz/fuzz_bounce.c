@@ -1,12 +1,14 @@
 /*
  * Any bytes as a bounce, read twice: for nobody and for the recipient that
- * was found.  What comes out is bounded, printable and true to itself.
+ * was found; and as a text in some character set.  What comes out is bounded,
+ * printable and true to itself.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mailboxes/bounce.h"
+#include "mailboxes/charset.h"
 #include "mailboxes/mime.h"
 #include "monitor/text.h"
 
@@ -74,6 +76,26 @@ check_parts(const char *bytes, size_t len)
 	free(body);
 }
 
+static void
+check_charset(const char *bytes, size_t len)
+{
+	static const char *const	sets[] = { "iso-2022-jp", "shift_jis",
+		"euc-jp", "gbk", "big5", "euc-kr", "koi8-r", "windows-1255",
+		"iso-8859-1", "utf-8" };
+	const char			*set;
+	char				*src = malloc(len + 1), *dst;
+	size_t				 n;
+
+	dst = malloc(CHARSET_GROWS * len + 1);
+	CHECK(src != NULL && dst != NULL);
+	memcpy(src, bytes, len);
+	set = sets[len % (sizeof sets / sizeof sets[0])];
+	n = charset_utf8(set, src, len, dst);
+	CHECK(n <= CHARSET_GROWS * len && dst[n] == '\0');
+	free(src);
+	free(dst);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -83,6 +105,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(copy != NULL);
 	memcpy(copy, data, size);
 	check_parts(copy, size);
+	check_charset(copy, size);
 	bounce_read(copy, size, "", &b);
 	check_bounce(&b);
 	bounce_read(copy, size, b.final_recipient, &again);
