@@ -11,40 +11,42 @@ const char	bounce_foreign_failures[] =
     "no se puede entregar|no se pudo entregar|no se ha podido entregar|"
     "no fue posible entregar|imposible entregar|error de entrega|"
     "error en la entrega|fallo en la entrega|mensaje devuelto|"
-    "correo devuelto|"
+    "correo devuelto|no entregado|"
     /* cs, sk */
-    "nedoručiteľn|nedoručiteln|nedoručen|nelze doručit|nebyla doručena|"
-    "nebylo doručeno|nepodařilo doručit|nemožno doručiť|nebola doručena|"
-    "nepodarilo doručiť|"
+    "nedorucen|nedoručiteľn|nedoručiteln|nedoručen|nelze doručit|"
+    "nebyla doručena|nebylo doručeno|nepodařilo doručit|nemožno doručiť|"
+    "nebola doručena|nepodarilo doručiť|"
     /* da, nb, sv */
-    "kan ikke leveres|kunne ikke leveres|ikke leveret|leveringsfejl|"
-    "leveringsfeil|gar inte att leverera|kunde inte levereras|"
-    "kunde inte leverera|har inte levererats|"
+    "kan ikke levere|ikke levert|olevererbar|ej levererat|"
+    "kunne ikke leveres|ikke leveret|leveringsfejl|leveringsfeil|"
+    "gar inte att leverera|kunde inte levereras|kunde inte leverera|"
+    "har inte levererats|"
     /* de */
-    "nicht zustellbar|konnte nicht zugestellt|zustellung fehlgeschlagen|"
-    "zustellfehler|fehler bei der zustellung|"
+    "unzustellbar|nicht zugestellt|nicht ausgeliefert|nicht zustellbar|"
+    "konnte nicht zugestellt|zustellung fehlgeschlagen|zustellfehler|"
+    "fehler bei der zustellung|"
     /* el */
     "η παραδόσιμ|η παραδοτέ|δεν παραδόθηκε|δεν ήταν δυνατή η παράδοση|"
     "δεν είναι δυνατή η παράδοση|δεν μπόρεσε να παραδοθεί|"
     "δύνατη η παράδοση|ποτυχία παράδοσης|"
     /* fi */
-    "toimittamaton|ei voi toimittaa|ei voida toimittaa|ei voitu toimittaa|"
-    "toimitus epaonnistui|"
+    "toimittamaton|ei voi toimittaa|ei voida toimittaa|"
+    "ei voitu toimittaa|toimitus epaonnistui|"
     /* fr */
-    "non remis|n a pas pu etre remis|n a pas pu etre delivre|"
-    "n a pas pu etre distribue|n a pas ete remis|impossible de remettre|"
-    "impossible de delivrer|remise impossible|echec de la remise|"
-    "echec de remise|echec de distribution|"
+    "non remis|non distribu|non delivre|n a pas pu etre remis|"
+    "n a pas pu etre delivre|n a pas pu etre distribue|n a pas ete remis|"
+    "impossible de remettre|impossible de delivrer|remise impossible|"
+    "echec de la remise|echec de remise|echec de distribution|"
     /* he */
     "לא ניתן למסור|לא ניתן למסירה|לא נמסר|המסירה נכשלה|כשל במסירה|"
     /* hu */
     "kezbesithetetlen|nem kezbesithető|kezbesites sikertelen|"
     "sikertelen kezbesites|kezbesitesi hiba|nem sikerult kezbesiteni|"
     /* it */
-    "non recapit|impossibile recapitare|impossibile consegnare|"
-    "non e stato possibile recapitare|non e stato possibile consegnare|"
-    "mancato recapito|recapito non riuscito|errore di recapito|"
-    "errore nella consegna|"
+    "non recapit|non consegnat|mancata consegna|impossibile recapitare|"
+    "impossibile consegnare|non e stato possibile recapitare|"
+    "non e stato possibile consegnare|mancato recapito|"
+    "recapito non riuscito|errore di recapito|errore nella consegna|"
     /* ja */
     "配信できません|配信出来ません|配信されませんでした|配信不能|"
     "配信エラー|配信失敗|配信に失敗|配送できません|配送エラー|"
@@ -56,22 +58,25 @@ const char	bounce_foreign_failures[] =
     "배달하지 못|전달되지 않|배달되지 않|전송되지 않|전달 실패|전송 실패|"
     "배달 실패|발송 실패|메일 반송|반송되었|반송 메일|"
     /* nl */
-    "niet bezorgbaar|niet worden bezorgd|niet worden afgeleverd|"
-    "niet afgeleverd|bezorging mislukt|aflevering mislukt|"
+    "onbestelbaar|niet bezorgd|niet bezorgbaar|niet worden bezorgd|"
+    "niet worden afgeleverd|niet afgeleverd|bezorging mislukt|"
+    "aflevering mislukt|"
     /* pl */
-    "nie można dostarczyć|nie udało się dostarczyć|nie została dostarczona|"
+    "niedostarcz|nie dostarczon|nie można dostarczyć|"
+    "nie udało się dostarczyć|nie została dostarczona|"
     "nie mogła zostać dostarczona|niedoręczon|błąd dostarczania|"
     "dostarczenie nie powiodło się|"
     /* pt */
-    "nao foi possivel entregar|nao e possivel entregar|"
-    "nao pode ser entregue|nao pode ser entregue|nao foi entregue|"
-    "falha de entrega|erro de entrega|erro na entrega|"
+    "nao entregue|falha na entrega|nao foi possivel entregar|"
+    "nao e possivel entregar|nao pode ser entregue|nao pode ser entregue|"
+    "nao foi entregue|falha de entrega|erro de entrega|erro na entrega|"
     /* ro */
     "nelivrabil|nu a putut fi livrat|nu poate fi livrat|nu a fost livrat|"
     /* ru, uk */
-    "е удалось доставить|е может быть доставлен|евозможно доставить|"
-    "е удается доставить|е было доставлено|шибка доставки|бой доставки|"
-    "е вдалося доставити|еможливо доставити|омилка доставки|"
+    "едоставлен|не доставлен|е удалось доставить|е может быть доставлен|"
+    "евозможно доставить|е удается доставить|е было доставлено|"
+    "шибка доставки|бой доставки|е вдалося доставити|еможливо доставити|"
+    "омилка доставки|"
     /* tr */
     "teslim edilemedi|teslim edilemiyor|iletilemedi|iletilemiyor|"
     "gonderilemedi|ulaştırılamadı|"
@@ -97,14 +102,14 @@ const char	bounce_foreign_delays[] =
     "δεν παραδόθηκε ακόμη|δεν έχει παραδοθεί ακόμη|"
     /* es */
     "entrega retrasada|entrega demorada|retraso en la entrega|"
-    "la entrega se ha retrasado|se esta retrasando|aun no se ha entregado|"
-    "todavia no se ha entregado|"
+    "la entrega se ha retrasado|se esta retrasando|"
+    "aun no se ha entregado|todavia no se ha entregado|"
     /* fi */
     "viivastynyt toimitus|toimitus viivasty|toimitus on viivastynyt|"
     /* fr */
     "remise retardee|livraison retardee|distribution retardee|"
-    "remise differee|est retardee|a ete retardee|n a pas encore ete remis|"
-    "pas encore pu etre remis|"
+    "remise differee|est retardee|a ete retardee|"
+    "n a pas encore ete remis|pas encore pu etre remis|"
     /* he */
     "המסירה מתעכבת|המסירה התעכבה|עיכוב במסירה|"
     /* hu */
@@ -117,8 +122,8 @@ const char	bounce_foreign_delays[] =
     "non e ancora stato recapitato|non ancora consegnato|"
     /* ja */
     "配信が遅れ|配信が遅延|配信遅延|配信の遅延|配送が遅れ|配送遅延|"
-    "まだ配信されていません|まだ配信できていません|配信を再試行|再送を試み|"
-    "再送信を試み|"
+    "まだ配信されていません|まだ配信できていません|配信を再試行|"
+    "再送を試み|再送信を試み|"
     /* ko */
     "배달 지연|전달 지연|전송 지연|배달이 지연|전달이 지연|전송이 지연|"
     "아직 배달되지|아직 전달되지|아직 전송되지|"
@@ -137,8 +142,9 @@ const char	bounce_foreign_delays[] =
     "livrare intarziată|intarziere la livrare|livrarea este intarziată|"
     "nu a fost incă livrat|"
     /* ru, uk */
-    "оставка отложена|оставка задерж|адержка доставки|ще не доставлен|щё не доставлен|"
-    "ока не доставлен|оставку відкладено|атримка доставки|ще не доставлено|"
+    "оставка отложена|оставка задерж|адержка доставки|ще не доставлен|"
+    "щё не доставлен|ока не доставлен|оставку відкладено|"
+    "атримка доставки|ще не доставлено|"
     /* tr */
     "teslimat gecikti|teslimi gecikti|gecikmiş teslimat|"
     "henuz teslim edilemedi|henuz iletilemedi|"

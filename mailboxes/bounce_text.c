@@ -44,15 +44,8 @@ static const char	bounce_subjects[] =
     "problem delivering|postmaster not|mailer error|mail not sent|"
     "message could not|email could not|mail could not|user unknown|"
     "service unavailable|rejected mail|mail rejected|message rejected|"
-    "could not send message|nicht zugestellt|unzustellbar|zustellung|"
-    "zustellbar|nicht ausgeliefert|non remis|non distribu|non delivre|"
-    "echec de|no se ha podido|no se pudo|no entregado|fallo de|"
-    "devuelto|mancata consegna|non recapitat|non consegnat|"
-    "nao entregue|falha na entrega|devolvid|onbestelbaar|niet bezorgd|"
-    "olevererbar|ej levererat|ikke levert|kan ikke levere|nedorucen|"
-    "niedostarcz|nie dostarczon|\xd0\xb5\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82"
-    "\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd|\xd0\xbd\xd0\xb5 \xd0\xb4"
-    "\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd";
+    "could not send message|zustellung|zustellbar|echec de|fallo de|"
+    "no se ha podido|no se pudo|devuelto|devolvid";
 
 static const char	bounce_bodies[] =
     "error message below|mail delivery software|qmail send|"
@@ -102,7 +95,8 @@ static const char	clear_delays[] =
 static const char	delay_bodies[] =
     "warning message only|not need to resend|not need to re send|"
     "not yet been delivered|has been delayed|is delayed|was delayed|"
-    "been deferred|delivered yet|will be attempted again|still in the queue|still in queue|will continue|"
+    "been deferred|delivered yet|will be attempted again|"
+    "still in the queue|still in queue|will continue|"
     "will be retried|will keep trying|will still try|attempts continue|"
     "no action is required|remains in the queue|still trying|"
     "will try again|will be made|will retry|could not be sent for past|"
@@ -272,10 +266,11 @@ bounce_is_delay(const struct bounce_words *w)
 
 	phrase_prepare(&subject, w->subject);
 	failure = phrase_match(&subject,
-	    "fail|undeliver|returned to sender|unknown") ||
-	    phrase_match(&subject, bounce_foreign_failures);
-	if (!failure && (phrase_match(&subject, delay_subjects) ||
-	    phrase_match(&subject, bounce_foreign_delays)))
+	    "fail|undeliver|returned to sender|unknown");
+	if (!failure && phrase_match(&subject, bounce_foreign_delays))
+		return (true);
+	failure = failure || phrase_match(&subject, bounce_foreign_failures);
+	if (!failure && phrase_match(&subject, delay_subjects))
 		return (true);
 	prepare_opening(&body, w);
 	return ((phrase_match(&body, failure ? clear_delays : delay_bodies) ||

@@ -587,7 +587,7 @@ static const struct row table[] = {
     "cannot be delivered to|moved to|has moved|utilisateur inconnu|"
     "destinataire inconnu|destinataire invalide|!destinataires&destinataire|"
     "adresse inconnue|adresse invalide|adresse d au moins|inconnu|"
-    "boite inconnue|unbekannt|!folgende&empfanger|existiert nicht|"
+    "boite inconnue|unbekannt|!folgende&!erreicht&empfanger|existiert nicht|"
     "kein postfach|desconocid|!destinatarios&destinatario|no existe|"
     "usuario invalido|nao existe|"
     "usuario inexistente|conta inexistente|caixa postal inexistente|"

@@ -797,6 +797,8 @@ other_languages_are_understood(void **state)
 		    "delayed - other delayed" },
 		{ "\u914d\u4fe1\u9045\u5ef6", "x", "delayed - other delayed" },
 		/* Given up, whatever was tried before. */
+		{ "Unzustellbar: x", "Ihre Nachricht wurde noch nicht "
+		    "zugestellt.", "failed - other lost" },
 		{ "Nedoru\u010diteln\u00e9: x", "Zpr\u00e1va zat\u00edm nebyla "
 		    "doru\u010dena.", "failed - other lost" },
 	};
