@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mailboxes/folder_name.h"
 #include "mailboxes/imap_filter.h"
 #include "mailboxes/imap_name.h"
 #include "monitor/mem.h"
@@ -457,6 +458,59 @@ folder_names_are_read_as_people_write_them(void **state)
 	}
 }
 
+static void
+folders_are_told_by_the_names_of_many_languages(void **state)
+{
+	static const struct {
+		const char	*listed, *role;
+	}	names[] = {
+		{ "Junk", "\\Junk" },
+		{ "Spam", "\\Junk" },
+		{ "INBOX.spam", "\\Junk" },
+		{ "&V4NXPpCuTvY-", "\\Junk" },
+		{ "&j,dg0TDhMPww6w-", "\\Junk" },
+		{ "&BB0ENQQ2BDUEOwQwBEIENQQ7BEwEPQQwBE8- &BD8EPgRHBEIEMA-", "\\Junk" },
+		{ "&BCEEPwQwBDw-", "\\Junk" },
+		{ "Lixo eletr&APM-nico", "\\Junk" },
+		{ "Wiadomo&AVs-ci-&AVs-mieci", "\\Junk" },
+		{ "U&APg-nsket mail", "\\Junk" },
+		{ "S&APg-ppelpost", "\\Junk" },
+		{ "Nevy&AX4A4Q-dan&AOE- po&AWE-ta", "\\Junk" },
+		{ "Lev&AOk-lszem&AOk-t", "\\Junk" },
+		{ "&ANY-nemsiz E-posta", "\\Junk" },
+		{ "&wqTTOA-", "\\Junk" },
+		{ "Unerw&APw-nschte Werbung", "\\Junk" },
+		{ "Correo basura", "\\Junk" },
+		{ "Ongewenst", "\\Junk" },
+		{ "Quarantaine", "\\Junk" },
+		{ "Courrier ind&AOk-sirable", "\\Junk" },
+		{ "Skr&AOQ-ppost", "\\Junk" },
+		{ "Papierkorb", "\\Trash" },
+		{ "INBOX.Gel&APY-schte Elemente", "\\Trash" },
+		{ "&AMk-l&AOk-ments supprim&AOk-s", "\\Trash" },
+		{ "&BBoEPgRABDcEOAQ9BDA-", "\\Trash" },
+		{ "&XfJSIJZkkK5O9g-", "\\Trash" },
+		{ "&MFQwf3ux-", "\\Trash" },
+		{ "Deleted", "\\Trash" },
+		{ "NotSpam", NULL },
+		{ "Spam 2025", NULL },
+		{ "Entw&APw-rfe", NULL },
+		{ "&BCEEPwQwBDwENQRA-", NULL },
+		{ "raw \xd0\xa1\xd0\xbf\xd0\xb0\xd0\xbc", NULL },
+		{ "\xd0\xa1\xd0\xbf\xd0\xb0\xd0\xbc", "\\Junk" },
+	};
+	const char	*role;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(names); i++) {
+		print_message("%s\n", names[i].listed);
+		role = folder_role(names[i].listed, strlen(names[i].listed),
+		    '.');
+		assert_string_equal(role != NULL ? role : "none",
+		    names[i].role != NULL ? names[i].role : "none");
+	}
+}
+
 int
 main(void)
 {
@@ -476,6 +530,7 @@ main(void)
 		cmocka_unit_test(an_idle_filter_holds_no_memory),
 		cmocka_unit_test(folder_names_travel_in_seven_bits),
 		cmocka_unit_test(folder_names_are_read_as_people_write_them),
+		cmocka_unit_test(folders_are_told_by_the_names_of_many_languages),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
