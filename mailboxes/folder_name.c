@@ -106,3 +106,12 @@ folder_role(const char *name, size_t len, char delimiter)
 	mem_free(plain);
 	return (role);
 }
+
+bool
+folder_is_near(const char *name, size_t len, char delimiter)
+{
+	size_t	from = last_part(name, len, delimiter);
+
+	return (from == 0 ||
+	    (from == 6 && strncasecmp(name, "INBOX", 5) == 0));
+}

@@ -86,13 +86,25 @@ read_fetch(struct imap_lex *c, struct fetched *out)
 	return (c->p == c->end);
 }
 
-/* A section as a literal, without the backslashes of a quoted string. */
+/* Without the backslashes of a quoted string; to has room for all of it. */
+static size_t
+unquote(const struct imap_string *s, char *to)
+{
+	size_t	n = 0;
+
+	for (size_t i = 0; i < s->len; i++) {
+		i += s->quoted && s->data[i] == '\\';
+		to[n++] = s->data[i];
+	}
+	return (n);
+}
+
+/* A section as a literal. */
 static void
 emit_section(struct imap_filter *f, const char *label,
     const struct imap_string *s)
 {
 	char	*plain;
-	size_t	 i, n = 0;
 
 	imap_emit(f, label);
 	if (s->data == NULL) {
@@ -104,11 +116,7 @@ emit_section(struct imap_filter *f, const char *label,
 		return;
 	}
 	plain = mem_alloc(s->len);
-	for (i = 0; i < s->len; i++) {
-		i += s->data[i] == '\\';
-		plain[n++] = s->data[i];
-	}
-	imap_emit_literal(f, plain, n);
+	imap_emit_literal(f, plain, unquote(s, plain));
 	mem_free(plain);
 }
 
@@ -139,55 +147,94 @@ imap_data_fetch(struct imap_filter *f, struct imap_lex c, uint32_t n)
 
 /* LIST (RFC 3501 7.2.2, RFC 6154): junk and trash folders alone. */
 
-/* The role among the flags, or NULL. */
+static bool
+is_flag(const struct imap_string *s, const char *flag)
+{
+	return (s->len == strlen(flag) &&
+	    strncasecmp(s->data, flag, s->len) == 0);
+}
+
+/* The role among the flags, or NULL; false if it holds no mail. */
 static bool
 read_flags(struct imap_lex *c, const char **role)
 {
-	static const char	*const roles[] = { "\\Junk", "\\Trash" };
-	struct imap_string		 s;
-	size_t			 i;
+	struct imap_string	s;
+	bool			mail = true;
 
 	if (!imap_lex_accept(c, '('))
 		return (false);
 	while (!imap_lex_accept(c, ')')) {
 		if (!imap_lex_string(c, &s) || s.data == NULL)
 			return (false);
-		for (i = 0; i < NITEMS(roles); i++)
-			if (s.len == strlen(roles[i]) &&
-			    strncasecmp(s.data, roles[i], s.len) == 0)
-				*role = roles[i];
-		if (s.len == 5 && strncasecmp(s.data, "\\Spam", 5) == 0)
-			*role = roles[0];
+		if (is_flag(&s, "\\Junk") || is_flag(&s, "\\Spam"))
+			*role = "\\Junk";
+		else if (is_flag(&s, "\\Trash"))
+			*role = "\\Trash";
+		else if (is_flag(&s, "\\Noselect") ||
+		    is_flag(&s, "\\NonExistent"))
+			mail = false;
 	}
+	return (mail);
+}
+
+/* Into plain; false if it is none that could be sent back. */
+static bool
+read_name(struct imap_lex *c, char plain[IMAP_TEXT], size_t *len_r)
+{
+	struct imap_string	s;
+
+	if (!imap_lex_string(c, &s) || s.data == NULL || s.len == 0 ||
+	    s.len >= IMAP_TEXT)
+		return (false);
+	*len_r = unquote(&s, plain);
+	for (size_t i = 0; i < *len_r; i++)
+		if ((unsigned char)plain[i] < 0x20 || plain[i] == 0x7f)
+			return (false);
 	return (true);
 }
 
-/* A role from the server's own flags carries \Special, a guessed one not. */
+/* '\0': there is none. */
+static bool
+read_delimiter(struct imap_lex *c, char *delimiter)
+{
+	struct imap_string	s;
+	char			plain[2];
+
+	*delimiter = '\0';
+	if (!imap_lex_string(c, &s))
+		return (false);
+	if (s.data != NULL && s.len <= sizeof plain &&
+	    unquote(&s, plain) == 1)
+		*delimiter = plain[0];
+	return (true);
+}
+
+/*
+ * A role from the server's own flags carries \Special; a guessed one not, but
+ * \Near if the folder lies where such folders lie.
+ */
 int
 imap_data_list(struct imap_filter *f, struct imap_lex c)
 {
-	struct imap_string	 delimiter, name;
-	const char	*role = NULL;
-	bool		 special;
+	char		 name[IMAP_TEXT], delimiter;
+	const char	*role = NULL, *mark = "\\Special";
+	size_t		 len;
 
-	if (!read_flags(&c, &role) || !imap_lex_string(&c, &delimiter) ||
-	    !imap_lex_string(&c, &name) || name.data == NULL)
+	if ((f->want & IMAP_WANT_LIST) == 0 || !read_flags(&c, &role) ||
+	    !read_delimiter(&c, &delimiter) || !read_name(&c, name, &len))
 		return (0);
-	if ((f->want & IMAP_WANT_LIST) == 0 || name.len == 0 ||
-	    name.len >= IMAP_TEXT || memchr(name.data, '\\', name.len) ||
-	    memchr(name.data, '\0', name.len))
-		return (0);
-	special = role != NULL;
-	if (!special)
-		role = folder_role(name.data, name.len,
-		    delimiter.data != NULL && delimiter.len == 1 ?
-		    delimiter.data[0] : '\0');
+	if (role == NULL) {
+		role = folder_role(name, len, delimiter);
+		mark = folder_is_near(name, len, delimiter) ? "\\Near" : "";
+	}
 	if (role == NULL)
 		return (0);
 	imap_emit(f, "* LIST (");
 	imap_emit(f, role);
-	imap_emit(f, special ? " \\Special) NIL " : ") NIL ");
-	imap_emit_literal(f, name.data, name.len);
+	imap_emit(f, *mark != '\0' ? " " : "");
+	imap_emit(f, mark);
+	imap_emit(f, ") NIL ");
+	imap_emit_literal(f, name, len);
 	imap_emit(f, "\r\n");
 	return (0);
 }

@@ -15,7 +15,8 @@ int	 imap_data_fetch(struct imap_filter *, struct imap_lex, uint32_t n);
 
 /*
  * LIST: junk and trash folders alone, as "\Junk" or "\Trash", with
- * "\Special" if the server's own flags say so and not only the name.
+ * "\Special" if the server's own flags say so, "\Near" if only the name does
+ * and it lies at the top or in INBOX.
  */
 int	 imap_data_list(struct imap_filter *, struct imap_lex);
 

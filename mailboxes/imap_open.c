@@ -125,109 +125,6 @@ starttls(struct mailbox_box *box, int64_t deadline,
 	return (imap_learn(box, trouble));
 }
 
-/* Junk and trash. */
-
-struct found_folder {
-	const char	*role;
-	char		 name[IMAP_TEXT];
-	bool		 special;	/* by the server's flags, not by name */
-};
-
-static bool
-flagged(const struct mailimap_mailbox_list *mb, const char *flag)
-{
-	clistiter	*i;
-
-	if (mb->mb_flag == NULL || mb->mb_flag->mbf_oflags == NULL)
-		return (false);
-	for (i = clist_begin(mb->mb_flag->mbf_oflags); i != NULL;
-	    i = clist_next(i)) {
-		struct mailimap_mbx_list_oflag	*o = clist_content(i);
-
-		if (o->of_type == MAILIMAP_MBX_LIST_OFLAG_FLAG_EXT &&
-		    o->of_flag_ext != NULL &&
-		    strcmp(o->of_flag_ext + (o->of_flag_ext[0] == '\\'),
-		    flag) == 0)
-			return (true);
-	}
-	return (false);
-}
-
-/* The server's word beats a name that looks right. */
-static void
-consider(struct found_folder *f, const struct mailimap_mailbox_list *mb)
-{
-	bool	special = flagged(mb, "Special");
-
-	if (mb->mb_name == NULL || !flagged(mb, f->role) ||
-	    (f->name[0] != '\0' && (f->special || !special)))
-		return;
-	text_copy(f->name, sizeof f->name, mb->mb_name);
-	f->special = special;
-}
-
-static void
-add_folder(struct mailbox_box *box, const char *name, bool junk)
-{
-	size_t	i;
-
-	for (i = 0; i < box->folder_count; i++)
-		if (strcmp(box->folders[i].name, name) == 0) {
-			box->folders[i].junk |= junk;
-			return;
-		}
-	box->folders = mem_grow(box->folders, box->folder_count + 1,
-	    sizeof *box->folders);
-	box->folders[box->folder_count++] = (struct mailbox_folder){
-		.name = mem_strdup(name), .junk = junk, .found = true };
-}
-
-/* Looks once in the life of a box for the folders with a role. */
-static int
-find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
-{
-	struct found_folder	 junk = { .role = "Junk" };
-	struct found_folder	 trash = { .role = "Trash" };
-	clist			*found = NULL;
-	clistiter		*i;
-	int			 r;
-
-	if (box->searched)
-		return (0);
-	imap_arm(box, IMAP_WANT_LIST, IMAP_LIST_BUDGET);
-	r = mailimap_list(box->session->imap, "", "*", &found);
-	if ((r = imap_result(box, r, IMAP_LISTING, trouble)) < 0)
-		return (-1);
-	if (r == 0 && found != NULL)
-		for (i = clist_begin(found); i != NULL; i = clist_next(i)) {
-			consider(&junk, clist_content(i));
-			consider(&trash, clist_content(i));
-		}
-	if (found != NULL)
-		mailimap_list_result_free(found);
-	box->searched = true;
-	if (junk.name[0] != '\0' && strcmp(box->junk, "auto") == 0)
-		add_folder(box, junk.name, true);
-	mem_free(box->trash);
-	box->trash = mem_strdup(trash.name);
-	return (0);
-}
-
-/* A LIST too long to be read must not keep us from the mail. */
-static int
-find_or_do_without(struct mailbox_box *box, const struct mailbox_sink *sink,
-    struct mailbox_trouble *trouble)
-{
-	if (find_folders(box, trouble) == 0)
-		return (0);
-	if (trouble->class == CLASS_OTHER) {
-		box->searched = true;
-		sink->warn(sink->arg, "the list of folders cannot be read: "
-		    "name the junk folder in the configuration");
-	}
-	return (-1);
-}
-
 int
 imap_open(struct mailbox_box *box, const char *secret,
     const struct mailbox_sink *sink, struct mailbox_trouble *trouble)
@@ -249,7 +146,7 @@ imap_open(struct mailbox_box *box, const char *secret,
 	    ((box->tls == TLS_STARTTLS || box->tls == TLS_OPPORTUNISTIC) &&
 	    starttls(box, deadline, trouble) < 0) ||
 	    imap_login(box, secret, trouble) < 0 ||
-	    find_or_do_without(box, sink, trouble) < 0)
+	    imap_find_folders(box, sink, trouble) < 0)
 		return (-1);
 	r = imap_select(box, &box->folders[0], trouble);
 	if (r > 0)

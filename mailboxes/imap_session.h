@@ -61,6 +61,13 @@ int	 imap_learn(struct mailbox_box *, struct mailbox_trouble *);
 int	 imap_login(struct mailbox_box *, const char *secret,
 	    struct mailbox_trouble *);
 
+/*
+ * imap_folders.c: asks for the folders for junk and trash, where they are to
+ * be searched for.  0 or -1.
+ */
+int	 imap_find_folders(struct mailbox_box *, const struct mailbox_sink *,
+	    struct mailbox_trouble *);
+
 /* imap_look.c */
 int	 imap_look(struct mailbox_box *, bool all,
 	    const struct mailbox_sink *, struct mailbox_trouble *);

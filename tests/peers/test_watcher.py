@@ -370,18 +370,20 @@ class Connecting(WatcherCase):
 class Scripted(WatcherCase):
     """What Dovecot cannot be made to do."""
 
-    def serve(self, **script):
+    def serve(self, folders=(), **script):
         store = self.scratch.directory('store-' + self.id())
+        for folder in folders:
+            os.makedirs(os.path.join(store, folder), exist_ok=True)
         server = imap_script.Server(script=script, store=store).start()
         self.addCleanup(server.stop)
         self.store = store
         return server
 
-    def put(self, text):
-        path = os.path.join(self.store, '.%d' % time.monotonic_ns())
+    def put(self, text, folder=''):
+        path = os.path.join(self.store, folder, '.%d' % time.monotonic_ns())
         with open(path, 'w', newline='') as f:
             f.write(text)
-        os.rename(path, os.path.join(self.store, '%d.eml' % time.time_ns()))
+        os.rename(path, os.path.join(self.store, folder, '%d.eml' % time.time_ns()))
 
     def test_an_ampersand_in_a_folder_name_is_encoded(self):
         server = self.serve()
@@ -391,6 +393,24 @@ class Scripted(WatcherCase):
         for folder in 'R&D', 'Entw&APw-rfe':
             self.watching.wait('its mark', lambda line: line.kind == 'mark'
                                and line['folder'] == folder and line['uidvalidity'] != '0')
+
+    def test_of_many_junk_folders_the_likeliest_is_looked_at(self):
+        for number, (folder, listed) in enumerate((
+                ('Junk', ['() "." Archive', '() "." Archive.Junk', '() "." INBOX', '() "." Junk']),
+                ('INBOX.Spam', ['() "." Old.Junk', '() "." INBOX.Spam']),
+                ('Quarantine 2', ['() "." Junk', '(\\Junk) "." "Quarantine 2"']),
+                ('Spam', ['(\\Noselect) "/" Junk', '() "/" Spam']),
+                ('My "odd" spam', ['(\\Junk) "/" "My \\"odd\\" spam"']),
+                ('back\\slash', ['(\\Junk) "/" "back\\\\slash"']),
+                ('INBOX\\Junk', ['() "\\\\" INBOX', '() "\\\\" "INBOX\\\\Junk"']),
+                ('[Gmail]&Spam', ['(\\Junk) "/" "[Gmail]&Spam"'])), 1):
+            server = self.serve([folder], hooks=[{'on': 'LIST', 'times': 0, 'instead':
+                                ['* LIST ' + line for line in listed] + ['{tag} OK done']}])
+            self.watch(number=number, port=server.port, junk='auto', poll_ms=500)
+            token = self.watching.token(number)
+            self.put(probe(token), folder)
+            found = self.watching.arrival(token, within=5)
+            self.assertEqual((found['folder'], found['junk']), (folder, '1'))
 
     def test_login_disabled_means_authenticate_plain(self):
         for extra in ('', ' SASL-IR'):

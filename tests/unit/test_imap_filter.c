@@ -120,12 +120,31 @@ static const struct row	rows[] = {
 	    "* LIST (\\Junk) \"/\" \"[Gmail]/Spam\"\r\n"
 	    "* LIST () \"/\" \"Courrier ind&AOk-sirable\"\r\n"
 	    "* LIST () \".\" INBOX.Spam\r\n"
+	    "* LIST () \".\" Archive.Spam\r\n"
 	    "* LIST () \".\" NotSpam\r\n"
 	    "* LIST (\\Trash) NIL {3}\r\nBin\r\n",
 	    "* LIST (\\Junk \\Special) NIL {12}\r\n[Gmail]/Spam\r\n"
-	    "* LIST (\\Junk) NIL {24}\r\nCourrier ind&AOk-sirable\r\n"
-	    "* LIST (\\Junk) NIL {10}\r\nINBOX.Spam\r\n"
+	    "* LIST (\\Junk \\Near) NIL {24}\r\nCourrier ind&AOk-sirable\r\n"
+	    "* LIST (\\Junk \\Near) NIL {10}\r\nINBOX.Spam\r\n"
+	    "* LIST (\\Junk) NIL {12}\r\nArchive.Spam\r\n"
 	    "* LIST (\\Trash \\Special) NIL {3}\r\nBin\r\n", 0 },
+	{ "LIST keeps no folder that holds no mail", IMAP_WANT_LIST,
+	    "* LIST (\\Noselect) \"/\" Junk\r\n"
+	    "* LIST (\\NONEXISTENT \\Junk) \"/\" Spam\r\n"
+	    "* LIST (\\Noinferiors) \"/\" Bulk\r\n",
+	    "* LIST (\\Junk \\Near) NIL {4}\r\nBulk\r\n", 0 },
+	{ "LIST takes names with quotes and backslashes", IMAP_WANT_LIST,
+	    "* LIST (\\Junk) \"/\" \"My \\\"odd\\\" spam\"\r\n"
+	    "* LIST (\\Junk) \"/\" \"back\\\\slash\"\r\n"
+	    "* LIST () \"\\\\\" \"INBOX\\\\Junk\"\r\n"
+	    "* LIST () {1}\r\n\\ {8}\r\nA\\B\\Junk\r\n",
+	    "* LIST (\\Junk \\Special) NIL {13}\r\nMy \"odd\" spam\r\n"
+	    "* LIST (\\Junk \\Special) NIL {10}\r\nback\\slash\r\n"
+	    "* LIST (\\Junk \\Near) NIL {10}\r\nINBOX\\Junk\r\n"
+	    "* LIST (\\Junk) NIL {8}\r\nA\\B\\Junk\r\n", 0 },
+	{ "LIST drops names that would break a command", IMAP_WANT_LIST,
+	    "* LIST (\\Junk) \"/\" {7}\r\na\r\nJunk\r\n"
+	    "* LIST (\\Junk) \"/\" \"\"\r\n", "", 0 },
 	{ "STATUS keeps what counts", IMAP_WANT_STATUS,
 	    "* STATUS Junk (MESSAGES 3 UIDNEXT 9 UIDVALIDITY 2)\r\n",
 	    "* STATUS x (UIDNEXT 9 UIDVALIDITY 2)\r\n", 0 },
