@@ -349,7 +349,7 @@ after(uv_work_t *work, int status)
 	for (i = 0; i < s->arrived_count; i++)
 		watch_arrived(&a->watch, s->arrived[i].token,
 		    s->arrived[i].first, now);
-	if (s->what == WATCH_OPEN && s->result != WATCH_LOST)
+	if (s->result != WATCH_LOST)
 		attend_apply_marks(a);
 	if (s->elsewhere)
 		a->watch.news = a->watch.open;

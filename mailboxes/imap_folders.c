@@ -7,6 +7,10 @@
 
 /* The folders for junk and trash, as LIST names them (RFC 6154). */
 
+/* Looks at all folders between two lists in one session. */
+#define POLLS			10
+#define POLLS_AWAITING		2	/* while a probe is missed */
+
 /* How well a folder fits: the server's word beats a name that looks right. */
 enum fit { FIT_NONE, FIT_NAME, FIT_NEAR, FIT_SPECIAL };
 
@@ -49,51 +53,93 @@ consider(struct found_folder *f, const struct mailimap_mailbox_list *mb)
 	f->fit = fit;
 }
 
+/* Knows it, but not yet what is in it. */
 static void
-add_folder(struct mailbox_box *box, const char *name, bool junk)
+name_folder(struct mailbox_folder *f, const char *name)
 {
-	size_t	i;
-
-	for (i = 0; i < box->folder_count; i++)
-		if (strcmp(box->folders[i].name, name) == 0) {
-			box->folders[i].junk |= junk;
-			return;
-		}
-	box->folders = mem_grow(box->folders, box->folder_count + 1,
-	    sizeof *box->folders);
-	box->folders[box->folder_count++] = (struct mailbox_folder){
-		.name = mem_strdup(name), .junk = junk, .found = true };
+	mem_free(f->name);
+	*f = (struct mailbox_folder){ .name = mem_strdup(name), .junk = true,
+	    .found = true };
 }
 
-/* Looks once in the life of a box for the folders with a role. */
-static int
-find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
+/* Room for one more; what is selected stays so. */
+static struct mailbox_folder *
+one_more(struct mailbox_box *box)
 {
-	struct found_folder	 junk = { .role = "Junk" };
-	struct found_folder	 trash = { .role = "Trash" };
-	clist			*found = NULL;
-	clistiter		*i;
-	int			 r;
+	struct mailbox_folder	*selected = box->session->selected;
+	size_t			 at = selected != NULL ?
+				    (size_t)(selected - box->folders) : 0;
 
-	if (box->searched)
-		return (0);
+	box->folders = mem_grow(box->folders, box->folder_count + 1,
+	    sizeof *box->folders);
+	if (selected != NULL)
+		box->session->selected = &box->folders[at];
+	box->folders[box->folder_count] = (struct mailbox_folder){
+		.name = NULL };
+	return (&box->folders[box->folder_count++]);
+}
+
+/*
+ * The one that was found before gives way to another, so that there is never
+ * more than one.  1 if it is to be looked at for the first time, else 0.
+ */
+static int
+take_junk(struct mailbox_box *box, const char *name)
+{
+	struct mailbox_folder	*f, *old = NULL;
+
+	for (f = box->folders; f < box->folders + box->folder_count; f++) {
+		if (strcmp(f->name, name) == 0) {
+			f->junk = true;
+			return (0);
+		}
+		if (f->found)
+			old = f;
+	}
+	if (old != NULL && box->session->selected == old)
+		box->session->selected = NULL;
+	name_folder(old != NULL ? old : one_more(box), name);
+	return (1);
+}
+
+/* Reads the list; 0, 1 when the server refuses it, -1. */
+static int
+list_folders(struct mailbox_box *box, struct found_folder *junk,
+    struct found_folder *trash, struct mailbox_trouble *trouble)
+{
+	clist		*found = NULL;
+	clistiter	*i;
+	int		 r;
+
 	imap_arm(box, IMAP_WANT_LIST, IMAP_LIST_BUDGET);
 	r = mailimap_list(box->session->imap, "", "*", &found);
 	if ((r = imap_result(box, r, IMAP_LISTING, trouble)) < 0)
 		return (-1);
 	if (r == 0 && found != NULL)
 		for (i = clist_begin(found); i != NULL; i = clist_next(i)) {
-			consider(&junk, clist_content(i));
-			consider(&trash, clist_content(i));
+			consider(junk, clist_content(i));
+			consider(trash, clist_content(i));
 		}
 	if (found != NULL)
 		mailimap_list_result_free(found);
-	box->searched = true;
-	if (junk.name[0] != '\0' && strcmp(box->junk, "auto") == 0)
-		add_folder(box, junk.name, true);
+	return (r > 0);
+}
+
+static int
+find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
+{
+	struct found_folder	junk = { .role = "Junk" };
+	struct found_folder	trash = { .role = "Trash" };
+	int			r;
+
+	box->session->polls = 0;
+	if ((r = list_folders(box, &junk, &trash, trouble)) != 0)
+		return (r < 0 ? -1 : 0);
 	mem_free(box->trash);
 	box->trash = mem_strdup(trash.name);
-	return (0);
+	if (junk.name[0] == '\0' || strcmp(box->junk, "auto") != 0)
+		return (0);
+	return (take_junk(box, junk.name));
 }
 
 /* A LIST too long to be read must not keep us from the mail. */
@@ -101,12 +147,37 @@ int
 imap_find_folders(struct mailbox_box *box, const struct mailbox_sink *sink,
     struct mailbox_trouble *trouble)
 {
-	if (find_folders(box, trouble) == 0)
+	int	r;
+
+	if (box->searched || (r = find_folders(box, trouble)) == 0)
 		return (0);
+	if (r > 0)
+		return (1);
 	if (trouble->class == CLASS_OTHER) {
 		box->searched = true;
 		sink->warn(sink->arg, "the list of folders cannot be read: "
 		    "name the junk folder in the configuration");
 	}
 	return (-1);
+}
+
+static bool
+knows_junk(const struct mailbox_box *box)
+{
+	for (size_t i = 0; i < box->folder_count; i++)
+		if (box->folders[i].junk)
+			return (true);
+	return (strcmp(box->junk, "auto") != 0);
+}
+
+int
+imap_find_more(struct mailbox_box *box, const struct mailbox_sink *sink,
+    struct mailbox_trouble *trouble)
+{
+	unsigned	every = box->awaiting ? POLLS_AWAITING : POLLS;
+
+	if (box->searched || ++box->session->polls < every || knows_junk(box))
+		return (0);
+	imap_begin_step(box, box->timeout_ms);
+	return (imap_find_folders(box, sink, trouble));
 }

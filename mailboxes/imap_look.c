@@ -532,7 +532,8 @@ imap_look(struct mailbox_box *box, bool all, const struct mailbox_sink *sink,
 		if ((r = look_other(&l)) != 0)
 			return (r);
 	}
-	if (box->session->selected != &box->folders[0])
-		return (look_first(&l, false));
-	return (0);
+	if (box->session->selected != &box->folders[0] &&
+	    (r = look_first(&l, false)) != 0)
+		return (r);
+	return (imap_find_more(box, sink, trouble));
 }

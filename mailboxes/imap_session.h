@@ -20,6 +20,7 @@ struct mailbox_session {
 	int64_t			 step_deadline;	/* CLOCK_BOOTTIME ms */
 	struct mailbox_folder	*selected;	/* borrowed: box; NULL: none */
 	uint32_t		 exists;	/* as of the last look at it */
+	unsigned		 polls;		/* since the folders were listed */
 	bool			 unread;	/* selected, not yet looked at */
 	bool			 waiting;	/* IDLE was sent, not yet ended */
 	bool			 no_header_fields;	/* HEADER.FIELDS is empty
@@ -63,9 +64,16 @@ int	 imap_login(struct mailbox_box *, const char *secret,
 
 /*
  * imap_folders.c: asks for the folders for junk and trash, where they are to
- * be searched for.  0 or -1.
+ * be searched for.  0, 1 if there is one more to look at, -1.
  */
 int	 imap_find_folders(struct mailbox_box *, const struct mailbox_sink *,
+	    struct mailbox_trouble *);
+
+/*
+ * After a look at all folders: asks again now and then for what is not known,
+ * since servers make a junk folder when the first mail goes there.
+ */
+int	 imap_find_more(struct mailbox_box *, const struct mailbox_sink *,
 	    struct mailbox_trouble *);
 
 /* imap_look.c */

@@ -220,6 +220,7 @@ step_run(struct step *s)
 	s->warning[0] = '\0';
 	s->elsewhere = false;
 	s->result = WATCH_DONE;
+	s->box->awaiting = s->expecting;
 	switch (s->what) {
 	case WATCH_OPEN:
 		s->result = verdict(s->driver->open(s->box,

@@ -412,6 +412,33 @@ class Scripted(WatcherCase):
             found = self.watching.arrival(token, within=5)
             self.assertEqual((found['folder'], found['junk']), (folder, '1'))
 
+    def test_a_junk_folder_that_is_made_later_is_looked_at(self):
+        for number, again in enumerate((
+                lambda server: None,                        # within the session
+                lambda server: server.event({'do': 'bye'})), 1):
+            server = self.serve()
+            self.watch(number=number, port=server.port, junk='auto', poll_ms=400)
+            os.makedirs(os.path.join(self.store, 'Junk'))
+            token = self.watching.token(number)
+            self.watching.say('expect', number, token)
+            self.put(probe(token), 'Junk')
+            again(server)
+            found = self.watching.arrival(token, within=5)
+            self.assertEqual((found['folder'], found['junk']), ('Junk', '1'))
+            for name in os.listdir(os.path.join(self.store, 'Junk')):
+                os.unlink(os.path.join(self.store, 'Junk', name))
+            os.rmdir(os.path.join(self.store, 'Junk'))
+
+    def test_folders_are_listed_rarely(self):
+        def said(server, command):
+            return sum(' C: ' in line and line.endswith(command) for line in server.transcript)
+
+        for number, (folders, lists) in enumerate((([], 2), (['Junk'], 1)), 1):
+            server = self.serve(folders)
+            self.watch(number=number, port=server.port, junk='auto', poll_ms=200)
+            wait_for('some polls', lambda: said(server, ' NOOP') >= 15)
+            self.assertEqual(said(server, ' LIST "" "*"'), lists, server.transcript)
+
     def test_login_disabled_means_authenticate_plain(self):
         for extra in ('', ' SASL-IR'):
             server = self.serve(users={'user': 'a b'},
