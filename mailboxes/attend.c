@@ -21,6 +21,9 @@
 #define OPENING_MAX	2
 #define STEPS_MAX	3
 
+/* A warning that lasts as long as what it is about. */
+#define NO_TRASH	"the server names no trash folder: probes are left"
+
 /* Who is in whose hands. */
 
 void
@@ -77,6 +80,8 @@ send_look(struct attended *a, const struct watch_tell *tell,
 	}
 	if (a->warn)
 		text_copy(f.warning, sizeof f.warning, a->warning);
+	else if (tell->good && a->box.lacks_trash)
+		text_copy(f.warning, sizeof f.warning, NO_TRASH);
 	f.ignored = a->ignored;
 	a->warn = false;
 	a->ignored = 0;

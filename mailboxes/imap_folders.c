@@ -125,6 +125,14 @@ list_folders(struct mailbox_box *box, struct found_folder *junk,
 	return (r > 0);
 }
 
+static bool
+needs_trash(const struct mailbox_box *box)
+{
+	return (box->expunge == EXPUNGE_TRASH || (box->expunge ==
+	    EXPUNGE_AUTO && (box->session->stream->filter.capability &
+	    IMAP_CAP_GMAIL) != 0));
+}
+
 static int
 find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
 {
@@ -133,10 +141,13 @@ find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
 	int			r;
 
 	box->session->polls = 0;
-	if ((r = list_folders(box, &junk, &trash, trouble)) != 0)
-		return (r < 0 ? -1 : 0);
-	mem_free(box->trash);
-	box->trash = mem_strdup(trash.name);
+	if ((r = list_folders(box, &junk, &trash, trouble)) < 0)
+		return (-1);
+	if (r == 0) {
+		mem_free(box->trash);
+		box->trash = mem_strdup(trash.name);
+	}
+	box->lacks_trash = box->trash[0] == '\0' && needs_trash(box);
 	if (junk.name[0] == '\0' || strcmp(box->junk, "auto") != 0)
 		return (0);
 	return (take_junk(box, junk.name));
@@ -149,10 +160,10 @@ imap_find_folders(struct mailbox_box *box, const struct mailbox_sink *sink,
 {
 	int	r;
 
-	if (box->searched || (r = find_folders(box, trouble)) == 0)
+	if (box->searched)
 		return (0);
-	if (r > 0)
-		return (1);
+	if ((r = find_folders(box, trouble)) >= 0)
+		return (r);
 	if (trouble->class == CLASS_OTHER) {
 		box->searched = true;
 		sink->warn(sink->arg, "the list of folders cannot be read: "
@@ -176,7 +187,8 @@ imap_find_more(struct mailbox_box *box, const struct mailbox_sink *sink,
 {
 	unsigned	every = box->awaiting ? POLLS_AWAITING : POLLS;
 
-	if (box->searched || ++box->session->polls < every || knows_junk(box))
+	if (box->searched || ++box->session->polls < every ||
+	    (knows_junk(box) && !box->lacks_trash))
 		return (0);
 	imap_begin_step(box, box->timeout_ms);
 	return (imap_find_folders(box, sink, trouble));

@@ -58,6 +58,7 @@ struct mailbox_box {
 	struct mailbox_folder	*folders;	/* owned; [0] is waited on */
 	size_t			 folder_count;
 	char			*trash;		/* owned; "" if not known */
+	bool			 lacks_trash;	/* it is needed and not known */
 	bool			 searched;	/* for junk and trash folders: not
 						 * to be done (again) */
 	bool			 awaiting;	/* a probe: junk is of interest */

@@ -563,6 +563,31 @@ class Scripted(WatcherCase):
                  or re.search(r'UID (MOVE|COPY)', '\n'.join(server.transcript)))
         self.assertNotRegex('\n'.join(server.transcript), r'C: \S+ (UID )?EXPUNGE')
 
+    def test_the_trash_is_known_by_its_name(self):
+        for number, (folder, listed) in enumerate((
+                ('Gel&APY-schte Elemente', '() "/" "Gel&APY-schte Elemente"'),
+                ('INBOX.Corbeille', '() "." INBOX.Corbeille'),
+                ('Tr"ash', '(\\Trash) "/" "Tr\\"ash"')), 1):
+            server = self.serve([folder], hooks=[{'on': 'LIST', 'times': 0, 'instead':
+                                                  ['* LIST ' + listed, '{tag} OK done']}])
+            self.watch(number=number, port=server.port, expunge='trash')
+            token = self.watching.token(number)
+            self.put(probe(token))
+            self.clean(self.watching.arrival(token))
+            cleaned = self.watching.wait('it is dealt with', lambda line: line.kind == 'cleaned'
+                                         and line['id'] == str(number))
+            self.assertEqual(cleaned['state'], 'removed')
+            self.assertEqual(len(os.listdir(os.path.join(self.store, folder))), 1)
+
+    def test_a_trash_that_is_missing_is_told_until_it_is_there(self):
+        server = self.serve()
+        self.watch(port=server.port, expunge='trash', junk='none', poll_ms=200)
+        wait_for('some looks', lambda: self.watching.count('look', state='good') >= 4)
+        for look in self.watching.looks():
+            self.assertIn('no trash folder', look['warning'])
+        os.mkdir(os.path.join(self.store, 'Papierkorb'))
+        self.watching.wait('all is well', lambda line: line.kind == 'look' and not line['warning'])
+
     def test_one_mail_that_the_server_garbles_does_not_hide_the_others(self):
         server = self.serve()
         tokens = [self.watching.token() for _ in range(3)]
