@@ -74,19 +74,29 @@ read_line(FILE *f, char *line, size_t size)
 	return (c == EOF && len == 0 ? -1 : (long)len);
 }
 
+/* Each line is answered, also one that has a fault. */
 static int
 explain_lines(FILE *in, FILE *out)
 {
-	char	*line = mem_alloc(EXPLAIN_INPUT), answer[EXPLAIN_LINE];
-	long	 len;
+	char		*line = mem_alloc(EXPLAIN_INPUT), answer[EXPLAIN_LINE];
+	const char	*fault;
+	long		 len;
+	int		 rc = 0;
 
-	while ((len = read_line(in, line, EXPLAIN_INPUT)) != -1) {
+	for (size_t n = 1; (len = read_line(in, line,
+	    EXPLAIN_INPUT)) != -1; n++) {
+		fault = explain_tsv_fault(line, (size_t)len);
+		if (fault != NULL) {
+			fprintf(stderr, "mailflowctl: line %zu: %s\n", n,
+			    fault);
+			rc = EX_DATAERR;
+		}
 		explain_tsv_line(line, (size_t)len, answer, sizeof answer);
 		fprintf(out, "%s\n", answer);
 		fflush(out);
 	}
 	mem_free(line);
-	return (ferror(in) ? EX_NOINPUT : 0);
+	return (ferror(in) ? EX_NOINPUT : rc);
 }
 
 static int

@@ -101,6 +101,22 @@ explain_tsv_line(const char *in, size_t len, char *out, size_t size)
 	return (print_line(stage, &r, out, size));
 }
 
+const char *
+explain_tsv_fault(const char *in, size_t len)
+{
+	const char	*tab = len > 0 ? memchr(in, '\t', len) : NULL;
+
+	if (len == 0)
+		return (NULL);
+	if (tab == NULL)
+		return ("no tab behind a stage: all of it is taken for the "
+		    "reply");
+	if (read_stage(in, (size_t)(tab - in)) == STAGE_NONE &&
+	    (tab - in != 1 || *in != '-'))
+		return ("there is no such stage: taken for \"-\"");
+	return (NULL);
+}
+
 /* A paragraph under its label; nothing for an empty text. */
 static bool
 paragraph(char *buf, size_t size, const char *label, const char *text)

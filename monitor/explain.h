@@ -30,6 +30,9 @@
  */
 size_t	 explain_tsv_line(const char *in, size_t len, char *out, size_t size);
 
+/* What is wrong with such a line; NULL: nothing, or it is empty. */
+const char	*explain_tsv_fault(const char *in, size_t len);
+
 /*
  * The explanation for people, at most 80 columns wide: the reply, its class,
  * what it means, what happens, what to do, what to check.  Escapes in reply

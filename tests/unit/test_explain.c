@@ -303,6 +303,32 @@ the_command_answers_every_overlong_line_once(void **state)
 }
 
 static void
+the_command_says_which_lines_have_a_fault_and_goes_on(void **state)
+{
+	static const struct {
+		const char	*line;
+		bool		 fault;
+	}	rows[] = {
+		{ "-\t452 x", false }, { "DOT\t452 x", false },
+		{ "", false }, { "\t452 x", true }, { "lunch\t452 x", true },
+		{ "--\t452 x", true }, { "452 x", true },
+		{ "452 x\t", true },
+	};
+	char	text[1024], *second;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		assert_int_equal(explain_tsv_fault(rows[i].line,
+		    strlen(rows[i].line)) != NULL, rows[i].fault);
+	assert_int_equal(run(ARGV(ARG("--tsv")), "lunch\t452 4.3.1 x\n"
+	    "550 5.1.1 y\n-\t452 4.2.2 z\n", text, sizeof text), 65);
+	assert_memory_equal(text, "system-full\ttemporary\t452\t4.3.1\t", 32);
+	second = strstr(text, "\nno-such-user\tpermanent\t550\t5.1.1\t");
+	assert_non_null(second);
+	assert_non_null(strstr(second, "\nmailbox-full\ttemporary\t452\t"));
+}
+
+static void
 the_command_reads_a_bounce(void **state)
 {
 	char	 name[] = "/tmp/explain.XXXXXX", text[EXPLAIN_TEXT];
@@ -372,6 +398,8 @@ main(void)
 		cmocka_unit_test(no_explanation_is_wider_than_a_screen),
 		cmocka_unit_test(the_command_explains_words_and_lines),
 		cmocka_unit_test(the_command_answers_every_overlong_line_once),
+		cmocka_unit_test(
+		    the_command_says_which_lines_have_a_fault_and_goes_on),
 		cmocka_unit_test(the_command_reads_a_bounce),
 		cmocka_unit_test(a_wrong_use_is_told),
 	};
