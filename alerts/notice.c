@@ -238,26 +238,41 @@ number_of(enum notice_kind kind, const struct episode *e)
 	    e->swings);
 }
 
+/* For a name of any letters, some of those of an id. */
+static void
+mark(const char *name, char buf[static 16])
+{
+	uint64_t	h = UINT64_C(14695981039346656037);	/* FNV-1a */
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+	base36((int64_t)(h >> 24), buf);
+}
+
 /*
  * When the episode opened is part of the id: a store begun anew counts its
  * episodes from one, and mail systems drop a second message with an id they
- * have seen.
+ * have seen.  So is the section of what is about no episode: what two
+ * sections owe at the same moment need not be the same.
  */
 static void
 message_id(char id[static NOTICE_ID], const char *what, unsigned number,
-    int64_t episode, int64_t opened_ms, const char *instance)
+    int64_t episode, int64_t opened_ms, const struct notice_facts *facts)
 {
-	char	since[16], host[64];
+	char	since[16], host[64], section[16] = "";
 
 	base36(opened_ms, since);
-	snprintf(host, sizeof host, "%.60s", instance[0] != '\0' ? instance :
-	    "monitor");
+	if (episode == 0)
+		mark(facts->alerts, section);
+	snprintf(host, sizeof host, "%.60s", facts->instance[0] != '\0' ?
+	    facts->instance : "monitor");
 	for (char *s = host; *s != '\0'; s++)
 		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		    "0123456789-", *s) == NULL)
 			*s = '-';
-	snprintf(id, NOTICE_ID, "<%s.%u.%" PRId64 ".%s@%s.mailflowd>", what,
-	    number, episode, since, host);
+	snprintf(id, NOTICE_ID, "<%s.%u.%" PRId64 ".%s%s%s@%s.mailflowd>",
+	    what, number, episode, since, section[0] != '\0' ? "." : "",
+	    section, host);
 }
 
 static void
@@ -288,7 +303,7 @@ shorten_tokens(char *text)
 	}
 }
 
-/* All tests of one moment are a thread. */
+/* All tests of one moment to one section are a thread. */
 static void
 identify_test(struct notice *n, const struct notice_facts *facts,
     int64_t now_ms)
@@ -297,10 +312,8 @@ identify_test(struct notice *n, const struct notice_facts *facts,
 
 	n->number = (unsigned)(now_ms / 1000);
 	snprintf(what, sizeof what, "test-%s", kinds[n->kind]);
-	message_id(n->message_id, what, n->number, 0, now_ms,
-	    facts->instance);
-	message_id(n->thread_id, "test-failing", n->number, 0, now_ms,
-	    facts->instance);
+	message_id(n->message_id, what, n->number, 0, now_ms, facts);
+	message_id(n->thread_id, "test-failing", n->number, 0, now_ms, facts);
 }
 
 static void
@@ -310,9 +323,9 @@ identify(struct notice *n, const struct episode *e,
 	n->episode = e->id;
 	n->number = number_of(n->kind, e);
 	message_id(n->message_id, kinds[n->kind], n->number, e->id,
-	    e->opened_ms, facts->instance);
+	    e->opened_ms, facts);
 	message_id(n->thread_id, kinds[NOTICE_FAILING], 1, e->id,
-	    e->opened_ms, facts->instance);
+	    e->opened_ms, facts);
 }
 
 void
@@ -345,8 +358,7 @@ notice_begin(struct notice *n, enum notice_kind kind,
 {
 	begin(n, kind, facts, now_ms);
 	n->number = number;
-	message_id(n->message_id, kinds[kind], number, 0, now_ms,
-	    facts->instance);
+	message_id(n->message_id, kinds[kind], number, 0, now_ms, facts);
 	text_copy(n->thread_id, sizeof n->thread_id, n->message_id);
 	text_copy(n->subject, sizeof n->subject, subject_);
 	ascii(n->subject);

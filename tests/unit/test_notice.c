@@ -177,6 +177,56 @@ one_thread_per_episode_and_each_notice_its_own_id(void **state)
 }
 
 static void
+write_for(const char *section, bool test, char id[static NOTICE_ID])
+{
+	struct notice_facts	f = facts();
+	struct episode		e = full();
+
+	f.alerts = section;
+	f.test = test;
+	e.id = 0;
+	if (test)
+		notice_write(&n, NOTICE_FAILING, &e, &f, BEGAN);
+	else
+		notice_begin(&n, NOTICE_DIGEST, &f, "The day", 1, BEGAN);
+	text_copy(id, NOTICE_ID, n.message_id);
+}
+
+static void
+what_two_sections_owe_at_one_moment_are_two_messages(void **state)
+{
+	char	a[NOTICE_ID], b[NOTICE_ID], again[NOTICE_ID];
+
+	(void)state;
+	for (int test = 0; test < 2; test++) {
+		write_for("night", test, a);
+		write_for("day shift", test, b);
+		assert_string_not_equal(a, b);
+		assert_null(strchr(b, ' '));
+		assert_int_equal(b[strlen(b) - 1], '>');
+		/* Written again, it is the same. */
+		write_for("night", test, again);
+		assert_string_equal(a, again);
+		assert_string_equal(n.thread_id, again);
+	}
+}
+
+static void
+an_episode_s_notice_is_one_message_whatever_the_section(void **state)
+{
+	struct notice_facts	f = facts();
+	struct episode		e = full();
+	char			id[NOTICE_ID];
+
+	(void)state;
+	write_it(NOTICE_FAILING, &e);
+	text_copy(id, NOTICE_ID, n.message_id);
+	f.alerts = "other";
+	notice_write(&n, NOTICE_FAILING, &e, &f, BEGAN);
+	assert_string_equal(n.message_id, id);
+}
+
+static void
 a_final_refusal_says_that_nothing_was_stored(void **state)
 {
 	struct episode	e = full();
@@ -667,6 +717,10 @@ main(void)
 		cmocka_unit_test(recovery_says_how_long_and_how_much),
 		cmocka_unit_test(
 		    one_thread_per_episode_and_each_notice_its_own_id),
+		cmocka_unit_test(
+		    what_two_sections_owe_at_one_moment_are_two_messages),
+		cmocka_unit_test(
+		    an_episode_s_notice_is_one_message_whatever_the_section),
 		cmocka_unit_test(a_final_refusal_says_that_nothing_was_stored),
 		cmocka_unit_test(no_connection_has_no_code),
 		cmocka_unit_test(blindness_is_not_called_failing),
