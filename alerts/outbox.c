@@ -58,7 +58,6 @@ struct item {
 	struct item		*before;	/* the same thread's, to the same
 						 * person; must go first */
 	TAILQ_ENTRY(item)	 entry;
-	bool			 repeat;	/* an earlier try may have arrived */
 };
 TAILQ_HEAD(items, item);
 
@@ -128,7 +127,7 @@ take(void *arg, const struct delivery *d)
 	i = mem_alloc(sizeof *i);
 	i->d = *d;
 	/* Being sent when the monitor stopped: perhaps sent, so send again. */
-	i->repeat = d->state == DELIVERY_SENDING;
+	i->d.repeat = d->repeat || d->state == DELIVERY_SENDING;
 	i->d.state = DELIVERY_DUE;
 	TAILQ_INSERT_TAIL(&o->items, i, entry);
 	o->waiting++;
@@ -570,7 +569,7 @@ static void
 sent(struct outbox *o, struct item *i, int64_t now_ms)
 {
 	log_info("notice=%" PRId64 " to=%s state=sent attempts=%u%s",
-	    i->d.notice, i->d.to, i->d.attempts, i->repeat ?
+	    i->d.notice, i->d.to, i->d.attempts, i->d.repeat ?
 	    " perhaps a repeat: an earlier try was cut off" : "");
 	i->d.state = DELIVERY_SENT;
 	i->d.sent_ms = now_ms;
@@ -583,7 +582,7 @@ failed(struct outbox *o, struct item *i, const struct outcome *out,
     int64_t now_ms)
 {
 	if (out->verdict == VERDICT_UNCERTAIN)
-		i->repeat = true;
+		i->d.repeat = true;
 	next_server(o, i, out->verdict == VERDICT_UNCERTAIN, now_ms);
 	log_warn("notice=%" PRId64 " to=%s state=due attempts=%u class=%s: %s",
 	    i->d.notice, i->d.to, i->d.attempts, class_name(out->class),

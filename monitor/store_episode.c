@@ -81,6 +81,7 @@ static const struct column	delivery_columns[] = {
 	VALUE("server", delivery, server, COLUMN_UINT),
 	VALUE("next_ms", delivery, next_ms, COLUMN_INT64),
 	VALUE("sent_ms", delivery, sent_ms, COLUMN_INT64),
+	VALUE("repeat", delivery, repeat, COLUMN_BOOL),
 	TEXT("last_reply", delivery, last_reply),
 };
 

@@ -41,6 +41,7 @@ struct delivery {
 	unsigned		 server;	/* index in the alerts' servers */
 	int64_t			 next_ms;	/* wall; DUE */
 	int64_t			 sent_ms;
+	bool			 repeat;	/* an earlier try may have arrived */
 	char			 last_reply[OUTCOME_REPLY];
 };
 

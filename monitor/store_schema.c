@@ -253,7 +253,12 @@ static const char	step_4[] =
 "ALTER TABLE episode ADD COLUMN held INTEGER NOT NULL DEFAULT 0;"
 "ALTER TABLE episode ADD COLUMN told TEXT NOT NULL DEFAULT 'quiet';";
 
-const char *const	store_steps[] = { step_1, step_2, step_3, step_4 };
+/* An earlier try to deliver it may have arrived, whoever started since. */
+static const char	step_5[] =
+"ALTER TABLE delivery ADD COLUMN repeat INTEGER NOT NULL DEFAULT 0;";
+
+const char *const	store_steps[] = { step_1, step_2, step_3, step_4,
+	step_5 };
 const int		store_format = (int)NITEMS(store_steps);
 
 /* One number from db.  0 or -1. */

@@ -171,6 +171,19 @@ class Alerts(Scripted):
         self.assertEqual(len(self.told()), 6)
         self.assertNotIn('command failed', self.monitor.log())
 
+    def test_that_a_notice_may_come_twice_is_known_after_a_restart(self):
+        relay = self.smtp('relay', {'dot': {'raw': '', 'hang': 20, 'store': True}}, dot_timeout='1s')
+        self.smtp('mx', FULL)
+        self.route('r', 'mx', every='1h')
+        self.section()
+        self.monitor.start()
+        self.monitor.wait('no answer to the dot', lambda: 'state=due attempts=1' in self.monitor.log())
+        self.assertEqual(self.monitor.stop(), 0)
+        relay.script = {}
+        self.monitor.restart()
+        self.monitor.wait('it is told', lambda: 'state=sent attempts=2' in self.monitor.log())
+        self.assertRegex(self.monitor.log(), 'state=sent attempts=2 perhaps a repeat')
+
     def test_in_a_window_nobody_hears_and_the_tables_say_why(self):
         relay = self.smtp('relay')
         mx = self.smtp('mx', FULL)

@@ -225,6 +225,37 @@ silence_after_the_dot_is_tried_again_after_a_gap(void **state)
 }
 
 static void
+that_a_mail_may_be_a_repeat_outlives_a_restart(void **state)
+{
+	(void)state;
+	refuse("no answer", CLASS_UNCERTAIN);
+	world_full(&w, "r1");
+	assert_int_equal(first()->state, DELIVERY_DUE);
+	assert_true(first()->repeat);
+	world_restart(&w, false);
+	refuse("451 4.3.0 later", CLASS_OTHER);
+	world_turn(&w);
+	world_restart(&w, true);
+	accept_again();
+	world_turn(&w);
+	assert_int_equal(first()->state, DELIVERY_SENT);
+	assert_true(first()->repeat);
+}
+
+static void
+a_mail_that_was_refused_is_no_repeat(void **state)
+{
+	(void)state;
+	refuse("451 4.3.0 later", CLASS_OTHER);
+	world_full(&w, "r1");
+	world_restart(&w, false);
+	accept_again();
+	world_turn(&w);
+	assert_int_equal(first()->state, DELIVERY_SENT);
+	assert_false(first()->repeat);
+}
+
+static void
 after_five_days_it_is_given_up_and_the_next_goes(void **state)
 {
 	(void)state;
@@ -688,6 +719,8 @@ main(void)
 		TEST(one_person_s_trouble_does_not_stop_another_s_mail),
 		TEST(what_was_being_sent_at_a_crash_is_sent_again),
 		TEST(silence_after_the_dot_is_tried_again_after_a_gap),
+		TEST(that_a_mail_may_be_a_repeat_outlives_a_restart),
+		TEST(a_mail_that_was_refused_is_no_repeat),
 		TEST(after_five_days_it_is_given_up_and_the_next_goes),
 		TEST(a_leap_of_the_clock_gives_nothing_up),
 		TEST(few_go_at_once),

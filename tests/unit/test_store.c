@@ -712,8 +712,9 @@ see_delivery(void *arg, const struct delivery *d)
 	struct seen	*seen = arg;
 
 	seen->count++;
-	text_appendf(seen->tokens, sizeof seen->tokens, "%lld:%s:%s ",
-	    (long long)d->notice, d->to, store_delivery_name(d->state));
+	text_appendf(seen->tokens, sizeof seen->tokens, "%lld:%s:%s%s ",
+	    (long long)d->notice, d->to, store_delivery_name(d->state),
+	    d->repeat ? ":repeat" : "");
 }
 
 static char	one[] = "oncall@example.net", two[] = "admin@example.org";
@@ -798,11 +799,12 @@ a_delivery_that_was_sent_is_due_no_more(void **state)
 	d.state = DELIVERY_SENT;
 	assert_int_equal(store_delivery_put(s, &d), 0);
 	text_copy(d.to, sizeof d.to, one);
+	d.repeat = true;
 	d.state = DELIVERY_SENDING;
 	assert_int_equal(store_delivery_put(s, &d), 0);
 	committed(s);
 	assert_int_equal(store_delivery_each(s, see_delivery, &seen), 0);
-	assert_string_equal(seen.tokens, "1:oncall@example.net:sending ");
+	assert_string_equal(seen.tokens, "1:oncall@example.net:sending:repeat ");
 	assert_string_equal(sql(state, "SELECT attempts || server || next_ms "
 	    "|| sent_ms || last_reply FROM delivery WHERE state = 'sent'"),
 	    "4189250 ok");
@@ -1224,6 +1226,32 @@ an_older_file_is_brought_forward_and_a_failing_step_leaves_it(void **state)
 	store_close(&s);
 }
 
+/* As a monitor of format 4 left it. */
+static void
+deliveries_of_an_older_file_are_still_due(void **state)
+{
+	sqlite3		*db;
+	struct store	*s;
+	struct seen	 seen = { 0 };
+	char		 why[WHY] = "";
+
+	assert_int_equal(sqlite3_open(scratch_path(state, STORE_DATABASE),
+	    &db), SQLITE_OK);
+	assert_int_equal(store_migrate(db, store_steps, 4, why, sizeof why), 0);
+	sqlite3_close(db);
+	sql(state, "INSERT INTO notice VALUES (1, NULL, 'digest', 1, 'default',"
+	    " '<a>', '<a>', 'The day', 'Nothing.', 5);"
+	    "INSERT INTO delivery VALUES"
+	    " (1, 'a@example.org', 'due', 2, 1, 6, 0, 'no'),"
+	    " (1, 'b@example.org', 'sending', 2, 1, 6, 0, ''),"
+	    " (1, 'c@example.org', 'sent', 2, 1, 6, 7, '250 ok')");
+	s = open_store(state);
+	assert_int_equal(store_delivery_each(s, see_delivery, &seen), 0);
+	assert_string_equal(seen.tokens,
+	    "1:a@example.org:due 1:b@example.org:sending ");
+	store_close(&s);
+}
+
 static unsigned
 entries(void **state)
 {
@@ -1475,6 +1503,7 @@ main(void)
 		T(a_damaged_file_is_named_and_what_to_do),
 		T(damage_found_later_is_an_error_and_no_crash),
 		T(an_older_file_is_brought_forward_and_a_failing_step_leaves_it),
+		T(deliveries_of_an_older_file_are_still_due),
 		T(a_reader_makes_and_changes_nothing),
 		T(a_reader_asks_for_an_older_file_to_be_brought_forward),
 		T(the_key_is_made_once),
