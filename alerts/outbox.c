@@ -103,11 +103,12 @@ drop(struct outbox *o, struct item *i)
 }
 
 static void
-give_up(struct outbox *o, struct item *i, const char *why)
+give_up(struct outbox *o, struct item *i, const char *why, int64_t now_ms)
 {
 	log_error("notice=%" PRId64 " to=%s state=expired attempts=%u: %s: %s",
 	    i->d.notice, i->d.to, i->d.attempts, why, i->d.last_reply);
 	i->d.state = DELIVERY_EXPIRED;
+	i->d.expired_ms = now_ms;
 	put(o, i);
 	drop(o, i);
 }
@@ -151,7 +152,7 @@ earlier(const struct item *i)
 
 /* Signs of life do not queue up: the newest is the only one worth sending. */
 static void
-replace_older(struct outbox *o, const struct item *i)
+replace_older(struct outbox *o, const struct item *i, int64_t now_ms)
 {
 	struct item	*e = TAILQ_FIRST(&o->items), *after;
 
@@ -163,14 +164,14 @@ replace_older(struct outbox *o, const struct item *i)
 			continue;
 		e->replaced = true;
 		if (e->handle == 0)
-			give_up(o, e, "a newer one takes its place");
+			give_up(o, e, "a newer one takes its place", now_ms);
 	}
 }
 
 /* What the notice says about the delivery; the store cannot be asked while
  * it is being read. */
 static int
-complete(struct outbox *o)
+complete(struct outbox *o, int64_t now_ms)
 {
 	struct item	*i, *after;
 	int		 rc;
@@ -183,7 +184,7 @@ complete(struct outbox *o)
 		if (rc == -1)
 			return (-1);
 		if (rc == 0) {
-			give_up(o, i, "its notice is gone");
+			give_up(o, i, "its notice is gone", now_ms);
 			continue;
 		}
 		i->episode = o->notice->episode;
@@ -192,16 +193,17 @@ complete(struct outbox *o)
 		i->test = notice_is_test(o->notice);
 		text_copy(i->alerts, sizeof i->alerts, o->notice->alerts);
 		i->before = earlier(i);
-		replace_older(o, i);
+		replace_older(o, i, now_ms);
 		o->newest = i->d.notice;
 	}
 	return (0);
 }
 
 static int
-reload(struct outbox *o)
+reload(struct outbox *o, int64_t now_ms)
 {
-	if (store_delivery_each(o->store, take, o) == -1 || complete(o) == -1) {
+	if (store_delivery_each(o->store, take, o) == -1 ||
+	    complete(o, now_ms) == -1) {
 		log_error("outbox: %s", store_error(o->store));
 		return (-1);
 	}
@@ -232,7 +234,7 @@ outbox_open(const struct config *config, struct store *store, int64_t now_ms)
 	o->next_handle = 1;
 	TAILQ_INIT(&o->items);
 	LIST_INIT(&o->lanes);
-	if (reload(o) == -1) {
+	if (reload(o, now_ms) == -1) {
 		outbox_close(&o);
 		return (NULL);
 	}
@@ -472,7 +474,7 @@ command_turn(struct outbox *o, struct item *i, int64_t now_ms,
 		i->waits = true;
 		break;
 	case OUTBOX_NEVER:
-		give_up(o, i, "there is no command any more");
+		give_up(o, i, "there is no command any more", now_ms);
 		break;
 	}
 }
@@ -502,7 +504,7 @@ mail_turn(struct outbox *o, struct item *i, const struct alerts *a,
 		pass_over(o, i, now_ms);
 		break;
 	case OUTBOX_NEVER:
-		give_up(o, i, "it cannot be written");
+		give_up(o, i, "it cannot be written", now_ms);
 		break;
 	}
 }
@@ -547,7 +549,7 @@ outbox_run(struct outbox *o, int64_t now_ms, outbox_send send,
 	const struct ways	 w = { send, hook, arg };
 	struct item		*i, *after;
 
-	if (o->stale && reload(o) == -1)
+	if (o->stale && reload(o, now_ms) == -1)
 		return;
 	lanes_tick(&o->lanes, now_ms);
 	for (i = TAILQ_FIRST(&o->items); i != NULL; i = after) {
@@ -555,7 +557,7 @@ outbox_run(struct outbox *o, int64_t now_ms, outbox_send send,
 		if (i->handle != 0)
 			continue;
 		if (has_expired(i, now_ms)) {
-			give_up(o, i, "too old");
+			give_up(o, i, "too old", now_ms);
 			continue;
 		}
 		if (i->d.next_ms <= now_ms && i->before == NULL)
@@ -594,7 +596,7 @@ static void
 hook_failed(struct outbox *o, struct item *i, int64_t now_ms)
 {
 	if (i->d.attempts >= OUTBOX_HOOK_TRIES) {
-		give_up(o, i, "the command keeps failing");
+		give_up(o, i, "the command keeps failing", now_ms);
 		return;
 	}
 	i->d.state = DELIVERY_DUE;
@@ -641,7 +643,7 @@ outbox_result(struct outbox *o, uint64_t handle, const struct outcome *out,
 	if (out->verdict == VERDICT_ACCEPTED)
 		sent(o, i, now_ms);
 	else if (i->replaced)
-		give_up(o, i, "a newer one takes its place");
+		give_up(o, i, "a newer one takes its place", now_ms);
 	else if (is_command(i))
 		hook_failed(o, i, now_ms);
 	else
@@ -664,6 +666,20 @@ outbox_next_ms(const struct outbox *o)
 			at_ms = due_ms;
 	}
 	return (at_ms);
+}
+
+bool
+outbox_oldest(const struct outbox *o, struct outbox_view *v)
+{
+	const struct item	*i = TAILQ_FIRST(&o->items);
+
+	if (i == NULL)
+		return (false);
+	*v = (struct outbox_view){
+		.delivery = &i->d, .alerts = i->alerts, .kind = i->kind,
+		.owed_ms = i->owed_ms,
+	};
+	return (true);
 }
 
 unsigned

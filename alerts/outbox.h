@@ -66,4 +66,14 @@ int64_t		 outbox_next_ms(const struct outbox *);	/* 0: nothing due */
 /* Deliveries not yet sent. */
 unsigned	 outbox_waiting(const struct outbox *);
 
+/* The oldest of them; false if there is none.  Pointers live until the next
+ * call. */
+struct outbox_view {
+	const struct delivery	*delivery;
+	const char		*alerts;
+	enum notice_kind	 kind;
+	int64_t			 owed_ms;
+};
+bool		 outbox_oldest(const struct outbox *, struct outbox_view *);
+
 #endif

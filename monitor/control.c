@@ -195,6 +195,25 @@ list_routes(struct engine *e, const char *name, struct listing *routes,
 	}
 }
 
+/* Whether people hear of it: what is on its way, and what was given up. */
+
+#define EXPIRED_MS	INT64_C(604800000)	/* 7 days */
+
+static void
+add_notices(struct control *k, json_t *j, int64_t now_ms)
+{
+	const struct outbox	*o = engine_outbox(k->engine);
+	struct outbox_view	 v;
+	unsigned		 expired = 0;
+
+	(void)store_delivery_expired(k->store, now_ms - EXPIRED_MS, &expired);
+	json_object_set_new(j, "notices_waiting",
+	    json_integer(outbox_waiting(o)));
+	json_object_set_new(j, "oldest_notice", outbox_oldest(o, &v) ?
+	    control_json_waiting(&v) : json_null());
+	json_object_set_new(j, "notices_expired", json_integer(expired));
+}
+
 static void
 do_status(struct client *c, const json_t *request)
 {
@@ -224,8 +243,7 @@ do_status(struct client *c, const json_t *request)
 	json_object_set_new(j, "senders", json_integer(senders));
 	json_object_set_new(j, "jobs_waiting", json_integer(waiting));
 	json_object_set_new(j, "watchers", json_integer(watchers));
-	json_object_set_new(j, "notices_waiting",
-	    json_integer(outbox_waiting(engine_outbox(k->engine))));
+	add_notices(k, j, mailboxes.now_ms);
 	json_object_set_new(j, "commits",
 	    json_integer((json_int_t)store_commits(k->store)));
 	answer(c, j);

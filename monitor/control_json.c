@@ -211,3 +211,19 @@ control_json_mailbox(const struct mailbox_view *v, int64_t now_ms)
 	    "reason", control_json_text(v->reason),
 	    "ignored", (json_int_t)v->ignored)));
 }
+
+json_t *
+control_json_waiting(const struct outbox_view *v)
+{
+	const struct delivery	*d = v->delivery;
+
+	return (checked(json_pack("{so so so so si so so}",
+	    "alerts", control_json_text(v->alerts),
+	    "kind", control_json_text(notice_kind_name(v->kind)),
+	    "to", control_json_text(d->to),
+	    "owed_at", control_json_time(v->owed_ms),
+	    "attempts", (int)d->attempts,
+	    "next_try_at", d->state == DELIVERY_DUE ?
+		control_json_time(d->next_ms) : json_null(),
+	    "reply", control_json_text(d->last_reply))));
+}

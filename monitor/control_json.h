@@ -17,6 +17,7 @@ json_t	*control_json_episode(const struct episode *);
 json_t	*control_json_route(const struct route_view *);
 json_t	*control_json_check(const struct check_view *);
 json_t	*control_json_mailbox(const struct mailbox_view *, int64_t now_ms);
+json_t	*control_json_waiting(const struct outbox_view *);
 json_t	*control_json_time(int64_t wall_ms);
 json_t	*control_json_text(const char *);
 

@@ -14,6 +14,7 @@ static void
 show_head(const json_t *status, int64_t now_ms)
 {
 	int64_t	since_ms = member_wall_ms(status, "started_at");
+	int64_t	expired = member_number(status, "notices_expired", 0);
 	char	span[SAY_SPAN], when[SAY_TIME];
 
 	printf("mailflowd %s, instance %s, pid %" PRId64 ", up %s (since %s)\n",
@@ -22,11 +23,14 @@ show_head(const json_t *status, int64_t now_ms)
 	    say_wait(now_ms > since_ms ? now_ms - since_ms : 0, span),
 	    say_time(since_ms, now_ms, when));
 	printf("senders %" PRId64 ", watchers %" PRId64 ", sessions waiting %"
-	    PRId64 ", notices waiting %" PRId64 "\n",
+	    PRId64 ", notices waiting %" PRId64,
 	    member_number(status, "senders", 0),
 	    member_number(status, "watchers", 0),
 	    member_number(status, "jobs_waiting", 0),
 	    member_number(status, "notices_waiting", 0));
+	if (expired > 0)
+		printf(", given up in 7 days %" PRId64, expired);
+	putchar('\n');
 }
 
 /* "delivered 0.84 s" */
@@ -199,6 +203,32 @@ show_checks(const json_t *status, int64_t now_ms)
 	table_free(&t);
 }
 
+/* The notice that has waited longest, and why. */
+static void
+show_oldest(const json_t *notice, int64_t now_ms)
+{
+	static const char *const	 heads[] = { "OLDEST NOTICE", "ALERTS",
+					    "TO", "SINCE", "TRIES",
+					    "NEXT TRY", NULL };
+	struct table			*t;
+	char				 since[SHOW_WHEN], next[SHOW_WHEN];
+	char				 tries[24];
+
+	if (notice == NULL)
+		return;
+	t = table_new(heads);
+	snprintf(tries, sizeof tries, "%" PRId64,
+	    member_number(notice, "attempts", 0));
+	table_row(t, (const char *const[]){ member_text(notice, "kind"),
+	    member_text(notice, "alerts"), member_text(notice, "to"),
+	    show_when(member_wall_ms(notice, "owed_at"), now_ms, since), tries,
+	    show_when(member_wall_ms(notice, "next_try_at"), now_ms, next) });
+	table_paint(t, 0, LEVEL_WARNING);
+	table_remark(t, member_text(notice, "reply"));
+	show_table(&t, "");
+	putchar('\n');
+}
+
 static void
 show_status(const json_t *status)
 {
@@ -212,6 +242,7 @@ show_status(const json_t *status)
 	show_mailboxes(status, scene.now_ms);
 	putchar('\n');
 	show_checks(status, scene.now_ms);
+	show_oldest(member_object(status, "oldest_notice"), scene.now_ms);
 	show_episodes(json_object_get(status, "episodes"), scene.now_ms,
 	    "No episodes.");
 	finding_end(&scene);

@@ -82,6 +82,7 @@ static const struct column	delivery_columns[] = {
 	VALUE("next_ms", delivery, next_ms, COLUMN_INT64),
 	VALUE("sent_ms", delivery, sent_ms, COLUMN_INT64),
 	VALUE("repeat", delivery, repeat, COLUMN_BOOL),
+	VALUE("expired_ms", delivery, expired_ms, COLUMN_INT64),
 	TEXT("last_reply", delivery, last_reply),
 };
 
@@ -260,6 +261,12 @@ static const struct query	delivery_each = {
 	" ORDER BY +notice, +recipient",
 	&delivery_record
 };
+/* The second condition is that of the partial index. */
+static const struct query	delivery_expired = {
+	"SELECT count(*) FROM delivery WHERE expired_ms >= ?1"
+	" AND expired_ms <> 0",
+	NULL
+};
 
 int
 store_delivery_put(struct store *s, const struct delivery *d)
@@ -386,6 +393,20 @@ store_delivery_of(struct store *s, int64_t notice,
 	cursor_open(&c, s, &delivery_of);
 	cursor_int(&c, notice);
 	return (each_delivery(&c, call, arg));
+}
+
+int
+store_delivery_expired(struct store *s, int64_t since_ms, unsigned *count_r)
+{
+	struct cursor	c;
+
+	cursor_open(&c, s, &delivery_expired);
+	cursor_int(&c, since_ms);
+	if (cursor_next(&c) != 1)
+		return (-1);
+	*count_r = (unsigned)cursor_number(&c, 0);
+	cursor_close(&c);
+	return (0);
 }
 
 int

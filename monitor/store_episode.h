@@ -42,6 +42,7 @@ struct delivery {
 	int64_t			 next_ms;	/* wall; DUE */
 	int64_t			 sent_ms;
 	bool			 repeat;	/* an earlier try may have arrived */
+	int64_t			 expired_ms;	/* EXPIRED; 0: not known */
 	char			 last_reply[OUTCOME_REPLY];
 };
 
@@ -59,6 +60,9 @@ int	 store_delivery_put(struct store *, const struct delivery *);
 /* Those of one notice, whatever their state, by recipient. */
 int	 store_delivery_of(struct store *, int64_t notice,
 	    void (*)(void *arg, const struct delivery *), void *arg);
+/* How many have EXPIRED at or after since_ms. */
+int	 store_delivery_expired(struct store *, int64_t since_ms,
+	    unsigned *count_r);
 /* Deliveries DUE or SENDING, by notice then recipient. */
 int	 store_delivery_each(struct store *,
 	    void (*)(void *arg, const struct delivery *), void *arg);

@@ -257,8 +257,14 @@ static const char	step_4[] =
 static const char	step_5[] =
 "ALTER TABLE delivery ADD COLUMN repeat INTEGER NOT NULL DEFAULT 0;";
 
+/* When it was given up, so that people can be told how many were lately. */
+static const char	step_6[] =
+"ALTER TABLE delivery ADD COLUMN expired_ms INTEGER NOT NULL DEFAULT 0;"
+"CREATE INDEX delivery_expired ON delivery(expired_ms)"
+"	WHERE expired_ms <> 0;";
+
 const char *const	store_steps[] = { step_1, step_2, step_3, step_4,
-	step_5 };
+	step_5, step_6 };
 const int		store_format = (int)NITEMS(store_steps);
 
 /* One number from db.  0 or -1. */

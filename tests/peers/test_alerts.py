@@ -184,6 +184,41 @@ class Alerts(Scripted):
         self.monitor.wait('it is told', lambda: 'state=sent attempts=2' in self.monitor.log())
         self.assertRegex(self.monitor.log(), 'state=sent attempts=2 perhaps a repeat')
 
+    def test_status_shows_the_oldest_that_waits_and_why(self):
+        relay = self.smtp('relay', {'mail': '451 4.3.0 no room for your news'})
+        self.smtp('mx', FULL)
+        self.route('r', 'mx', every='1h')
+        self.section()
+        self.monitor.start()
+        self.monitor.wait('it was tried', lambda: 'state=due attempts=1' in self.monitor.log())
+        shown = self.ask(0, 'status')
+        self.assertRegex(shown, r'(?m)^senders .* notices waiting 1$')
+        self.assertRegex(shown, r'(?m)^OLDEST NOTICE .*\nfailing +default +admin@away.test +(now|\d+s ago) +1 +(now|in \d+s)\n'
+                                r' +.*no room for your news')
+        oldest = self.monitor.status()['oldest_notice']
+        self.assertEqual((oldest['kind'], oldest['alerts'], oldest['to'], oldest['attempts']),
+                         ('failing', 'default', 'admin@away.test', 1))
+        self.assertIn('no room', oldest['reply'])
+        self.assertTrue(oldest['owed_at'] < oldest['next_try_at'])
+        relay.script = {}
+        self.monitor.wait('it is told', lambda: not self.monitor.status()['notices_waiting'])
+        self.assertIsNone(self.monitor.status()['oldest_notice'])
+        self.assertNotIn('OLDEST', self.ask(0, 'status'))
+
+    def test_status_counts_what_was_given_up(self):
+        self.quiet()
+        self.smtp('relay')
+        self.section(to=[], command='false')
+        self.monitor.start()
+        self.assertEqual(self.monitor.status()['notices_expired'], 0)
+        self.monitor.ctl('test-alert', '--timeout', '1s')
+        # Without a command there is nothing that could be tried again.
+        self.section(to=['admin@away.test'], command='')
+        self.monitor.write()
+        self.ask(0, 'reload')
+        self.monitor.wait('they are given up', lambda: self.monitor.status()['notices_expired'] == 3, within=30)
+        self.assertRegex(self.ask(0, 'status'), r'(?m)^senders .* notices waiting 0, given up in 7 days 3$')
+
     def test_in_a_window_nobody_hears_and_the_tables_say_why(self):
         relay = self.smtp('relay')
         mx = self.smtp('mx', FULL)

@@ -264,6 +264,7 @@ after_five_days_it_is_given_up_and_the_next_goes(void **state)
 	follow_ack(w.follow, 1, w.now_ms);
 	world_pass(&w, 6 * DAY);
 	assert_int_equal(first()->state, DELIVERY_EXPIRED);
+	assert_in_range(w.now_ms - first()->expired_ms, 0, DAY);
 	assert_int_equal(outbox_waiting(w.outbox), 0);
 	accept_again();
 	world_accept(&w, "r1", "mx.example");
@@ -426,6 +427,29 @@ a_test_that_cannot_go_is_soon_forgotten(void **state)
 	world_pass(&w, HOUR);
 	assert_int_equal(outbox_waiting(w.outbox), 0);
 	assert_int_equal(first()->state, DELIVERY_EXPIRED);
+}
+
+static void
+the_oldest_that_waits_can_be_asked_for(void **state)
+{
+	struct outbox_view	v;
+
+	(void)state;
+	assert_false(outbox_oldest(w.outbox, &v));
+	refuse("451 4.3.0 try later", CLASS_OTHER);
+	world_full(&w, "r1");
+	w.now_ms += HOUR;
+	owe_digest(1);
+	world_turn(&w);
+	assert_true(outbox_oldest(w.outbox, &v));
+	assert_int_equal(v.kind, NOTICE_FAILING);
+	assert_string_equal(v.alerts, "default");
+	assert_string_equal(v.delivery->to, "admin@example.org");
+	assert_string_equal(v.delivery->last_reply, "try later");
+	assert_in_range(w.now_ms - v.owed_ms, HOUR, HOUR + MINUTE);
+	accept_again();
+	world_pass(&w, HOUR);
+	assert_false(outbox_oldest(w.outbox, &v));
 }
 
 /* Commands. */
@@ -730,6 +754,7 @@ main(void)
 		TEST(a_foreign_answer_is_ignored),
 		TEST(a_test_reaches_every_recipient_each_time),
 		TEST(a_test_that_cannot_go_is_soon_forgotten),
+		TEST(the_oldest_that_waits_can_be_asked_for),
 		TEST(a_command_hears_what_the_mail_says),
 		TEST(a_command_that_fails_is_tried_a_few_times_and_mail_goes_on),
 		TEST(a_command_runs_again_when_the_power_went_while_it_ran),

@@ -811,6 +811,34 @@ a_delivery_that_was_sent_is_due_no_more(void **state)
 	store_close(&s);
 }
 
+static void
+those_given_up_lately_are_counted(void **state)
+{
+	struct delivery	 d = { .state = DELIVERY_EXPIRED, .expired_ms = 1000 };
+	struct store	*s = open_store(state);
+	struct notice	 n;
+	unsigned	 count = 9;
+
+	fill_notice(&n, 0, "default");
+	assert_int_equal(store_notice_owe(s, &n, both), 0);
+	assert_int_equal(store_delivery_expired(s, -1000, &count), 0);
+	assert_int_equal(count, 0);
+	d.notice = n.id;
+	text_copy(d.to, sizeof d.to, one);
+	assert_int_equal(store_delivery_put(s, &d), 0);
+	text_copy(d.to, sizeof d.to, two);
+	d.expired_ms = 2000;
+	assert_int_equal(store_delivery_put(s, &d), 0);
+	committed(s);
+	assert_int_equal(store_delivery_expired(s, 0, &count), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(store_delivery_expired(s, 2000, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(store_delivery_expired(s, 2001, &count), 0);
+	assert_int_equal(count, 0);
+	store_close(&s);
+}
+
 /* turns */
 
 static void
@@ -1486,6 +1514,7 @@ main(void)
 		T(a_notice_is_owed_once_to_each_alerts_section),
 		T(every_notice_of_no_episode_goes_out),
 		T(a_delivery_that_was_sent_is_due_no_more),
+		T(those_given_up_lately_are_counted),
 		T(all_that_a_turn_writes_is_one_commit),
 		T(every_commit_is_synced),
 		T(a_turn_that_is_not_committed_leaves_nothing),
