@@ -25,6 +25,7 @@ struct cell {
 #define REMINDS	EPISODE_OWES_REMINDER
 #define ACCEPTS	EPISODE_OWES_ACCEPTING
 #define ARRIVES	EPISODE_OWES_DELIVERED
+#define LEAVES	EPISODE_OWES_UNWATCHED
 
 #define STAY(s)	{ ALWAYS, (s), 0, (s) }
 
@@ -38,6 +39,7 @@ static const struct cell table[EPISODE_STATES][EPISODE_EVENTS] = {
 		[EPISODE_EV_BLIND]	= STAY(EPISODE_QUIET),
 		[EPISODE_EV_REMIND]	= STAY(EPISODE_QUIET),
 		[EPISODE_EV_WINDOW]	= STAY(EPISODE_QUIET),
+		[EPISODE_EV_UNWATCHED]	= STAY(EPISODE_QUIET),
 	},
 	[EPISODE_SUSPECT] = {
 		[EPISODE_EV_MISS]	= { ENOUGH_MISSES, EPISODE_FAILING,
@@ -50,6 +52,8 @@ static const struct cell table[EPISODE_STATES][EPISODE_EVENTS] = {
 		[EPISODE_EV_REMIND]	= { ENOUGH_MISSES, EPISODE_FAILING,
 					    FAILS, EPISODE_SUSPECT },
 		[EPISODE_EV_WINDOW]	= STAY(EPISODE_SUSPECT),
+		[EPISODE_EV_UNWATCHED]	= { ALWAYS, EPISODE_QUIET,
+					    0, EPISODE_QUIET },
 	},
 	[EPISODE_FAILING] = {
 		[EPISODE_EV_MISS]	= STAY(EPISODE_FAILING),
@@ -61,6 +65,8 @@ static const struct cell table[EPISODE_STATES][EPISODE_EVENTS] = {
 		[EPISODE_EV_REMIND]	= { NOT_ACKED, EPISODE_FAILING,
 					    REMINDS, EPISODE_FAILING },
 		[EPISODE_EV_WINDOW]	= STAY(EPISODE_FAILING),
+		[EPISODE_EV_UNWATCHED]	= { ALWAYS, EPISODE_QUIET,
+					    LEAVES, EPISODE_QUIET },
 	},
 	[EPISODE_ACCEPTING] = {
 		[EPISODE_EV_MISS]	= { ALWAYS, EPISODE_FAILING,
@@ -71,6 +77,8 @@ static const struct cell table[EPISODE_STATES][EPISODE_EVENTS] = {
 		[EPISODE_EV_BLIND]	= STAY(EPISODE_ACCEPTING),
 		[EPISODE_EV_REMIND]	= STAY(EPISODE_ACCEPTING),
 		[EPISODE_EV_WINDOW]	= STAY(EPISODE_ACCEPTING),
+		[EPISODE_EV_UNWATCHED]	= { ALWAYS, EPISODE_QUIET,
+					    LEAVES, EPISODE_QUIET },
 	},
 };
 
@@ -147,6 +155,7 @@ count(struct episode *e, enum episode_event event, int64_t now_ms)
 	case EPISODE_EV_BLIND:
 	case EPISODE_EV_REMIND:
 	case EPISODE_EV_WINDOW:
+	case EPISODE_EV_UNWATCHED:
 	case EPISODE_EVENTS:
 		break;
 	}
@@ -194,6 +203,15 @@ end(struct episode *e, int64_t now_ms)
 	e->first_reply[0] = e->last_reply[0] = '\0';
 	e->routes[0] = e->alerts[0] = '\0';
 	e->sentinel[0] = '\0';
+}
+
+/* No recovery follows, nor is one of before held back any longer. */
+static void
+leave(struct episode *e)
+{
+	e->owed = 0;
+	e->tell_ms = 0;
+	strcpy(e->closed_by, EPISODE_UNWATCHED);
 }
 
 static unsigned
@@ -275,6 +293,8 @@ episode_step(struct episode *e, enum episode_event event,
 		owes |= ARRIVES;
 	}
 	owes = enter(e, next, owes, now_ms);
+	if (owes & LEAVES)
+		leave(e);
 	return (damp(e, tellable(e, owes), lim, now_ms));
 }
 
@@ -332,6 +352,8 @@ episode_news(const struct episode *e, enum episode_state believed)
 		},
 	};
 
+	if (episode_is_unwatched(e))
+		return (believed == EPISODE_QUIET ? 0 : LEAVES);
 	return (tellable(e, news[believed][e->state]));
 }
 
@@ -371,6 +393,13 @@ episode_is_open(const struct episode *e)
 	return (e->state == EPISODE_FAILING || e->state == EPISODE_ACCEPTING);
 }
 
+bool
+episode_is_unwatched(const struct episode *e)
+{
+	return (!episode_is_open(e) &&
+	    strcmp(e->closed_by, EPISODE_UNWATCHED) == 0);
+}
+
 int64_t
 episode_since_ms(const struct episode *e)
 {
@@ -393,6 +422,7 @@ static const char *const events[EPISODE_EVENTS] = {
 	[EPISODE_EV_BLIND]	= "blind",
 	[EPISODE_EV_REMIND]	= "remind",
 	[EPISODE_EV_WINDOW]	= "window",
+	[EPISODE_EV_UNWATCHED]	= "unwatched",
 };
 
 static const char *const origins[EPISODE_ORIGINS] = {

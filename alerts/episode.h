@@ -28,6 +28,7 @@ enum episode_event {
 	EPISODE_EV_BLIND,	/* we could not look */
 	EPISODE_EV_REMIND,	/* a reminder is due, or the end of fail_for */
 	EPISODE_EV_WINDOW,	/* a maintenance window begins or ends */
+	EPISODE_EV_UNWATCHED,	/* nothing can show any more how it goes on */
 	EPISODE_EVENTS
 };
 
@@ -44,6 +45,10 @@ enum episode_origin {
 #define EPISODE_OWES_REMINDER	0x2U
 #define EPISODE_OWES_ACCEPTING	0x4U
 #define EPISODE_OWES_DELIVERED	0x8U
+#define EPISODE_OWES_UNWATCHED	0x10U
+
+/* What closed an episode whose end nobody has seen, in place of a probe. */
+#define EPISODE_UNWATCHED	"unwatched"
 
 #define EPISODE_SCOPE	320
 #define EPISODE_ROUTES	512
@@ -66,8 +71,9 @@ struct episode {
 	int64_t			 failing_notice_ms;	/* first owed */
 	int64_t			 run_ms;	/* first accept of the run */
 	int64_t			 accepting_ms;	/* of this swing */
-	int64_t			 delivered_ms;	/* QUIET: closed; FAILING: the run's
-						 * arrival has been learnt already */
+	int64_t			 delivered_ms;	/* QUIET: closed, see
+						 * episode_is_unwatched(); FAILING: the
+						 * run's arrival has been learnt already */
 	int64_t			 last_miss_ms;
 	int64_t			 remind_ms;	/* next reminder; 0: none */
 	int64_t			 tell_ms;	/* damped recovery due; 0: none */
@@ -75,7 +81,8 @@ struct episode {
 	bool			 held;		/* a window keeps its notices */
 	enum episode_state	 told;		/* held: what people believe */
 	int64_t			 max_delay_ms;	/* of probes it delayed */
-	char			 closed_by[TOKEN_SIZE];	/* the probe that proved it */
+	char			 closed_by[TOKEN_SIZE];	/* the probe that proved
+						 * it, or EPISODE_UNWATCHED */
 	char			 sentinel[TOKEN_SIZE];	/* the probe being retried */
 	char			 alerts[EPISODE_ROUTES];	/* sections that hear, by space */
 	char			 routes[EPISODE_ROUTES];	/* names, by space */
@@ -136,6 +143,10 @@ void		 episode_break_run(struct episode *e);
 
 /* People may have been told: FAILING or ACCEPTING. */
 bool		 episode_is_open(const struct episode *e);
+
+/* It was closed without anybody knowing whether the trouble is over: its end
+ * is no delivery. */
+bool		 episode_is_unwatched(const struct episode *);
 
 /* When the trouble began, over all swings. */
 int64_t		 episode_since_ms(const struct episode *e);

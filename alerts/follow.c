@@ -1,9 +1,7 @@
 #include "alerts/follow_internal.h"
 
 #include <string.h>
-#include <strings.h>
 
-#include "alerts/judge.h"
 #include "alerts/tell.h"
 #include "alerts/words.h"
 #include "monitor/mem.h"
@@ -79,44 +77,6 @@ follow_close(struct follow **fp)
 	*fp = NULL;
 }
 
-static bool
-is_mailbox_host(const void *arg, const char *host)
-{
-	const struct config	*config = arg;
-
-	for (size_t i = 0; config->mailboxes[i] != NULL; i++)
-		if (strcasecmp(config->mailboxes[i]->host, host) == 0)
-			return (true);
-	return (false);
-}
-
-/* Hosts found by MX are in no configuration; they grow stale by themselves. */
-static bool
-is_host(const void *arg, const char *host)
-{
-	const struct config	*config = arg;
-	bool			 mx = false;
-
-	for (size_t i = 0; config->servers[i] != NULL; i++) {
-		if (strcasecmp(config->servers[i]->host, host) == 0)
-			return (true);
-		mx = mx || config->servers[i]->mx != MX_NONE;
-	}
-	return (mx || is_mailbox_host(config, host));
-}
-
-void
-follow_config(struct follow *f, const struct config *config)
-{
-	struct followed	*fe;
-
-	f->config = config;
-	f->next->stale = true;
-	TAILQ_FOREACH(fe, &f->episodes, entry)
-		fe->hold_ms = fe->e.held;	/* windows may have changed */
-	reach_keep(&f->reach, is_host, config);
-}
-
 struct followed *
 followed_by_id(const struct follow *f, int64_t episode)
 {
@@ -181,38 +141,6 @@ follow_ack(struct follow *f, int64_t episode, int64_t now_ms)
 	    "reminders stopped") == -1)
 		followed_unsaved(f, &fe->e);
 	return (0);
-}
-
-/* "system HOST", "system HOST:PORT", "route NAME via HOST". */
-static bool
-is_of_host(const struct episode *e, const char *host)
-{
-	const char	*name, *via;
-
-	(void)judge_scope(e->scope, &name);
-	via = strstr(name, " via ");
-	if (via != NULL)
-		return (strcasecmp(via + 5, host) == 0);
-	return (judge_is_of_system(e->scope, host));
-}
-
-void
-follow_host_gone(struct follow *f, const char *host, int64_t now_ms)
-{
-	struct followed	*fe;
-
-	follow_begin(f, now_ms);
-	TAILQ_FOREACH(fe, &f->episodes, entry) {
-		if (!episode_is_open(&fe->e) || fe->e.remind_ms == 0 ||
-		    !is_of_host(&fe->e, host))
-			continue;
-		fe->e.remind_ms = 0;
-		followed_put(f, &fe->e);
-		if (store_episode_event(f->store, fe->e.id, now_ms, "gone",
-		    "", "no mail host of its domain any more; reminders "
-		    "stopped") == -1)
-			followed_unsaved(f, &fe->e);
-	}
 }
 
 int

@@ -32,8 +32,14 @@ typedef void	(*follow_owed)(void *arg);
 struct follow	*follow_open(const struct config *, struct store *,
 		    struct csv *, follow_owed, void *arg);
 void		 follow_close(struct follow **);
-/* A new configuration, by name: episodes survive. */
-void		 follow_config(struct follow *, const struct config *);
+/*
+ * A new configuration, by name: episodes survive.  Sections that are gone are
+ * replaced by those that the episode's routes have now.  What nothing that is
+ * configured can show any more is closed, and those who hear of it are told
+ * so.  Also to be called once at the start: it may be another one.
+ */
+void		 follow_config(struct follow *, const struct config *,
+		    int64_t now_ms);
 
 /*
  * Functions that write and fail leave the reason in store_error(): the turn's
@@ -67,6 +73,15 @@ void	 follow_gone(struct follow *, const char *token, int64_t now_ms);
 /* This host is no longer a mail host of its domain, and no probe is left that
  * could show how its trouble ends: no more reminders of that. */
 void	 follow_host_gone(struct follow *, const char *host, int64_t now_ms);
+
+/* Can a probe of this route to this host ("": any that it may meet), or a look
+ * into its mailboxes, show how the episode goes on? */
+bool	 follow_shows(const struct follow *, const struct episode *,
+	    const struct route *, const char *host);
+/* Whether any mail host that is listed now shows an episode, as the list of a
+ * domain has just said: one that none has shown for a day is closed. */
+void	 follow_listed(struct follow *, int64_t episode, bool listed,
+	    int64_t now_ms);
 
 /* Damped recoveries, reminders, fail_for; and when to come again (0: never). */
 void	 follow_tick(struct follow *, int64_t now_ms);

@@ -94,13 +94,13 @@ void		 followed_miss(struct follow *, struct followed *,
 unsigned	 followed_withhold(const struct follow *, struct followed *,
 		    enum episode_state believed, unsigned owes,
 		    int64_t now_ms);
-/* section NULL: to all. */
-void		 followed_tell(struct follow *, const struct episode *,
+/* section NULL: to all.  How many notices are owed by that. */
+int		 followed_tell(struct follow *, const struct episode *,
 		    unsigned owes, const char *section, const char *transcript,
 		    int64_t now_ms);
 void		 followed_note(struct follow *, const struct episode *,
 		    const struct step *, enum episode_state before,
-		    unsigned owes, const struct episode_limits *,
+		    unsigned owes, int told, const struct episode_limits *,
 		    int64_t now_ms);
 
 /* follow_news.c */
@@ -112,6 +112,11 @@ bool		 followed_by_attempts(const struct episode *);
  */
 bool		 followed_speaks(const struct follow *, const struct episode *,
 		    const struct route *, const char *host);
+
+/* follow_config.c */
+/* It is over: since when no listed host showed it does not matter. */
+void		 followed_forget(const struct follow *,
+		    const struct episode *);
 
 /* follow_sentinel.c */
 bool		 followed_covers(const struct follow *, const struct episode *,

@@ -111,7 +111,7 @@ last_transcript(const struct follow *f, const struct episode *e, char *buf,
 	}
 }
 
-void
+int
 followed_tell(struct follow *f, const struct episode *e, unsigned owes,
     const char *section, const char *transcript, int64_t now_ms)
 {
@@ -123,7 +123,7 @@ followed_tell(struct follow *f, const struct episode *e, unsigned owes,
 	int		rc;
 
 	if (owes == 0)
-		return;
+		return (0);
 	if (transcript[0] == '\0' && (owes & EPISODE_OWES_FAILING) != 0) {
 		last_transcript(f, e, kept, sizeof kept);
 		t.transcript = kept;
@@ -135,6 +135,7 @@ followed_tell(struct follow *f, const struct episode *e, unsigned owes,
 		followed_unsaved(f, e);
 	else if (rc > 0 && f->owed != NULL)
 		f->owed(f->arg);
+	return (rc > 0 ? rc : 0);
 }
 
 /* What a doubt still lacks to be told. */
@@ -153,21 +154,27 @@ doubtful(const struct episode *e, const struct episode_limits *lim,
 		    notice_span(lim->fail_for_ms, needed));
 }
 
-/* Why people hear of this step, or why they do not. */
+/* Why people hear of this step, or why they do not; told: how many notices
+ * there are. */
 static void
 explain(const struct episode *e, enum episode_state before, unsigned owes,
-    const struct episode_limits *lim, int64_t now_ms, char *buf, size_t size)
+    int told, const struct episode_limits *lim, int64_t now_ms, char *buf,
+    size_t size)
 {
 	snprintf(buf, size, "%s->%s", episode_state_name(before),
 	    episode_state_name(e->state));
 	if (owes != 0 && e->alerts[0] == '\0')
 		text_append(buf, size, "; no alerts section: nobody is told");
+	else if (owes != 0 && told == 0)
+		text_append(buf, size, "; nobody is told: its alerts sections "
+		    "have gone, or tell nobody");
 	else if (owes != 0)
-		text_appendf(buf, size, "; told:%s%s%s%s",
+		text_appendf(buf, size, "; told:%s%s%s%s%s",
 		    owes & EPISODE_OWES_FAILING ? " failing" : "",
 		    owes & EPISODE_OWES_REMINDER ? " still failing" : "",
 		    owes & EPISODE_OWES_ACCEPTING ? " accepting again" : "",
-		    owes & EPISODE_OWES_DELIVERED ? " delivered again" : "");
+		    owes & EPISODE_OWES_DELIVERED ? " delivered again" : "",
+		    owes & EPISODE_OWES_UNWATCHED ? " no longer watched" : "");
 	else if (e->held && before != e->state)
 		text_append(buf, size, "; held back: a maintenance window");
 	else if (e->owed != 0)
@@ -187,12 +194,12 @@ explain(const struct episode *e, enum episode_state before, unsigned owes,
 
 void
 followed_note(struct follow *f, const struct episode *e, const struct step *s,
-    enum episode_state before, unsigned owes,
+    enum episode_state before, unsigned owes, int told,
     const struct episode_limits *lim, int64_t now_ms)
 {
 	char	why[256 + OUTCOME_REPLY];
 
-	explain(e, before, owes, lim, now_ms, why, sizeof why);
+	explain(e, before, owes, told, lim, now_ms, why, sizeof why);
 	if (before != e->state)
 		log_info("episode=%lld scope=\"%s\" class=%s state=%s misses=%u "
 		    "accepts=%u", (long long)e->id, e->scope,
@@ -241,16 +248,17 @@ followed_move(struct follow *f, struct followed *fe, const struct step *s,
 	enum episode_state	 believed = episode_believed(e);
 	bool			 damped = e->owed != 0, held = e->held;
 	unsigned		 owes;
+	int			 told;
 
 	followed_limits(f, e, &lim);
 	owes = episode_step(e, s->event, &lim, now_ms);
 	owes = followed_withhold(f, fe, believed, owes, now_ms);
 	set_reminder(f, e, owes, now_ms);
 	followed_put(f, e);
+	told = followed_tell(f, e, owes, NULL, s->transcript, now_ms);
 	if (!s->quiet || before != e->state || owes != 0 ||
 	    damped != (e->owed != 0) || held != e->held)
-		followed_note(f, e, s, before, owes, &lim, now_ms);
-	followed_tell(f, e, owes, NULL, s->transcript, now_ms);
+		followed_note(f, e, s, before, owes, told, &lim, now_ms);
 	return (owes);
 }
 

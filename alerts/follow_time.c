@@ -18,17 +18,6 @@
  * things are now, for so long at most. */
 #define LOOK_FIRST_MS	1800000
 
-/* Whether any route that is still configured can show how it goes on. */
-static bool
-is_covered(const struct follow *f, const struct episode *e)
-{
-	for (size_t i = 0; f->config->routes[i] != NULL; i++)
-		if (followed_covers(f, e, f->config->routes[i], "") ||
-		    words_has(e->routes, f->config->routes[i]->name))
-			return (true);
-	return (false);
-}
-
 static int64_t
 sooner(int64_t a, int64_t b)
 {
@@ -97,14 +86,15 @@ settle(struct follow *f, struct followed *fe, int64_t now_ms)
 				    .transcript = "" };
 	enum episode_state	 believed = episode_believed(e);
 	unsigned		 owes;
+	int			 told;
 
 	followed_limits(f, e, &lim);
 	if ((owes = episode_settled(e, &lim, now_ms)) == 0)
 		return;
 	owes = followed_withhold(f, fe, believed, owes, now_ms);
 	followed_put(f, e);
-	followed_note(f, e, &s, e->state, owes, &lim, now_ms);
-	followed_tell(f, e, owes, NULL, "", now_ms);
+	told = followed_tell(f, e, owes, NULL, "", now_ms);
+	followed_note(f, e, &s, e->state, owes, told, &lim, now_ms);
 }
 
 /* Over for good: one row in the CSV, and out of memory. */
@@ -114,6 +104,7 @@ finish(struct follow *f, struct followed *fe)
 	csv_episode(f->csv, &fe->e);
 	fe->e.csv_done = true;
 	followed_put(f, &fe->e);
+	followed_forget(f, &fe->e);
 	log_info("episode=%lld scope=\"%s\" class=%s over swings=%u "
 	    "refusals=%u", (long long)fe->e.id, fe->e.scope,
 	    class_name(fe->e.class), fe->e.swings, fe->e.refusals);
@@ -156,12 +147,6 @@ tick(struct follow *f, struct followed *fe, int64_t now_ms)
 		return;
 	if (fe->e.state == EPISODE_QUIET) {
 		finish(f, fe);
-		return;
-	}
-	if (fe->e.state == EPISODE_FAILING && !is_covered(f, &fe->e)) {
-		/* Its routes are gone: nothing new can be said of it. */
-		fe->e.remind_ms = 0;
-		followed_put(f, &fe->e);
 		return;
 	}
 	if (!put_off_reminder(f, fe, now_ms))

@@ -21,6 +21,7 @@ static const char *const kinds[NOTICE_KINDS] = {
 	[NOTICE_REMINDER]	= "reminder",
 	[NOTICE_ACCEPTING]	= "accepting",
 	[NOTICE_DELIVERED]	= "delivered",
+	[NOTICE_UNWATCHED]	= "unwatched",
 	[NOTICE_SUMMARY]	= "summary",
 	[NOTICE_HEARTBEAT]	= "heartbeat",
 	[NOTICE_DIGEST]		= "digest",
@@ -181,6 +182,8 @@ state_word(const struct draft *d)
 		return ("ACCEPTING AGAIN");
 	case NOTICE_DELIVERED:
 		return (blind ? "CAN LOOK AGAIN" : "DELIVERED AGAIN");
+	case NOTICE_UNWATCHED:
+		return ("NO LONGER WATCHED");
 	case NOTICE_SUMMARY:
 	case NOTICE_HEARTBEAT:
 	case NOTICE_DIGEST:
@@ -200,11 +203,13 @@ subject(struct draft *d)
 
 	snprintf(n->subject, sizeof n->subject, "%s%s: %.100s",
 	    d->facts->test ? "TEST: " : "", state_word(d), d->who);
-	if (!recovery)
+	if (n->kind == NOTICE_FAILING || n->kind == NOTICE_REMINDER)
 		text_append(n->subject, sizeof n->subject, d->answer);
-	if (recovery || n->kind == NOTICE_REMINDER)
-		text_appendf(n->subject, sizeof n->subject, " %s %s",
-		    recovery ? "after" : "for", notice_span(notice_lasted_ms(d), span));
+	if (n->kind != NOTICE_FAILING)
+		text_appendf(n->subject, sizeof n->subject, "%s %s",
+		    recovery ? " after" : n->kind == NOTICE_REMINDER ?
+		    " for" : ", open for",
+		    notice_span(notice_lasted_ms(d), span));
 	if (d->e->class != CLASS_BLIND)
 		text_appendf(n->subject, sizeof n->subject, " (%s)", d->title);
 	text_append(n->subject, sizeof n->subject, d->routes);
@@ -367,7 +372,7 @@ notice_begin(struct notice *n, enum notice_kind kind,
 bool
 notice_is_test(const struct notice *n)
 {
-	return (n->episode == 0 && n->kind <= NOTICE_DELIVERED);
+	return (n->episode == 0 && n->kind <= NOTICE_UNWATCHED);
 }
 
 void

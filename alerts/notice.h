@@ -16,6 +16,7 @@ enum notice_kind {
 	NOTICE_REMINDER,
 	NOTICE_ACCEPTING,
 	NOTICE_DELIVERED,
+	NOTICE_UNWATCHED,	/* the last: nothing will show its end */
 	NOTICE_SUMMARY,		/* of what was held back */
 	NOTICE_HEARTBEAT,
 	NOTICE_DIGEST,

@@ -358,6 +358,43 @@ fact_recovery(struct draft *d)
 }
 
 static void
+part_unwatched(struct draft *d)
+{
+	char	when[128], said[OUTCOME_REPLY + 32];
+
+	moment(d, episode_since_ms(d->e), when, sizeof when);
+	wrapf(d, "This trouble (%s) is no longer watched. It was open since "
+	    "%s. Its route, server or mailbox was removed, renamed or changed, "
+	    "or the host is no longer a mail host of its domain: nothing that "
+	    "is configured now can show how it goes on.", d->who, when);
+	paragraph(d, "It is not known whether the trouble is over. This is the "
+	    "last message about it.");
+	quote(d->e, d->e->last_reply, said, sizeof said);
+	if (said[0] == '\0')
+		return;
+	put(d, "What was last seen of it:\n\n");
+	reason_wrap(d->n->body, sizeof d->n->body, said, NOTICE_COLUMNS, INDENT,
+	    INDENT);
+	put(d, "\n");
+}
+
+static void
+fact_left(struct draft *d)
+{
+	const struct episode	*e = d->e;
+
+	fact_trouble(d);
+	fact_time(d, "Open since", episode_since_ms(e));
+	fact_time(d, "Last seen", e->last_miss_ms);
+	fact_time(d, "Accepts since", e->accepting_ms);
+	fact_count(d, e->class == CLASS_BLIND ? "Failed looks" :
+	    e->origin == EPISODE_BY_AGE ? "Late mails" : "Refusals",
+	    e->refusals);
+	fact_routes(d);
+	put(d, "\n");
+}
+
+static void
 part_accepts(struct draft *d)
 {
 	const struct episode	*e = d->e;
@@ -505,6 +542,7 @@ static const part parts[NOTICE_KINDS][10] = {
 	    part_never_stored, part_meaning, part_next, part_foot },
 	[NOTICE_ACCEPTING] = { part_test, part_accepts, part_held, fact_recovery,
 	    part_queues, part_end },
+	[NOTICE_UNWATCHED] = { part_unwatched, fact_left, part_end },
 	[NOTICE_DELIVERED] = { part_test, part_delivered, part_held, fact_recovery,
 	    part_queues, part_end },
 };

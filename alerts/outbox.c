@@ -134,9 +134,27 @@ take(void *arg, const struct delivery *d)
 	o->waiting++;
 }
 
+static bool
+is_command(const struct item *i)
+{
+	return (strcmp(i->d.to, OUTBOX_COMMAND) == 0);
+}
+
+/* Of one section a reload may have made another; two that there are have each
+ * a command of their own. */
+static bool
+is_same_channel(const struct outbox *o, const struct item *a,
+    const struct item *b)
+{
+	if (strcasecmp(a->d.to, b->d.to) != 0)
+		return (false);
+	return (!is_command(a) || strcmp(a->alerts, b->alerts) == 0 ||
+	    config_alerts(o->config, a->alerts) == NULL);
+}
+
 /* An earlier notice of the same thread to the same person goes first. */
 static struct item *
-earlier(const struct item *i)
+earlier(const struct outbox *o, const struct item *i)
 {
 	struct item	*e = TAILQ_PREV(i, items, entry);
 
@@ -144,8 +162,7 @@ earlier(const struct item *i)
 		return (NULL);
 	for (; e != NULL; e = TAILQ_PREV(e, items, entry))
 		if (e->episode == i->episode && e->test == i->test &&
-		    strcmp(e->alerts, i->alerts) == 0 &&
-		    strcasecmp(e->d.to, i->d.to) == 0)
+		    is_same_channel(o, e, i))
 			return (e);
 	return (NULL);
 }
@@ -192,7 +209,7 @@ complete(struct outbox *o, int64_t now_ms)
 		i->kind = o->notice->kind;
 		i->test = notice_is_test(o->notice);
 		text_copy(i->alerts, sizeof i->alerts, o->notice->alerts);
-		i->before = earlier(i);
+		i->before = earlier(o, i);
 		replace_older(o, i, now_ms);
 		o->newest = i->d.notice;
 	}
@@ -370,12 +387,6 @@ pass_over(struct outbox *o, struct item *i, int64_t now_ms)
 		text_copy(i->d.last_reply, sizeof i->d.last_reply,
 		    "the login was refused and is not tried for a while");
 	next_server(o, i, false, now_ms);
-}
-
-static bool
-is_command(const struct item *i)
-{
-	return (strcmp(i->d.to, OUTBOX_COMMAND) == 0);
 }
 
 /* By a command. */

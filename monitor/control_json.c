@@ -90,7 +90,8 @@ control_json_episode(const struct episode *e)
 	    "opened_at", control_json_time(e->opened_ms),
 	    "last_miss_at", control_json_time(e->last_miss_ms),
 	    "accepting_at", control_json_time(e->accepting_ms),
-	    "delivered_at", control_json_time(e->delivered_ms),
+	    "delivered_at", control_json_time(episode_is_unwatched(e) ? 0 :
+		e->delivered_ms),
 	    "refusals", (int)e->refusals,
 	    "swings", (int)e->swings,
 	    "code", e->code,

@@ -272,7 +272,7 @@ csv_row_episode(const struct episode *e)
 	moment(&l, e->opened_ms);
 	moment(&l, e->failing_notice_ms);
 	moment(&l, e->accepting_ms);
-	moment(&l, e->delivered_ms);
+	moment(&l, episode_is_unwatched(e) ? 0 : e->delivered_ms);
 	text(&l, e->closed_by);
 	number(&l, e->swings > 0 ? e->swings - 1 : 0);
 	number(&l, e->refusals);

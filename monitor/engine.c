@@ -230,6 +230,7 @@ engine_open(const struct config *config, struct store *store, struct csv *csv,
 	if (store_probe_each(store, load_probe, e) != 0)
 		goto fail;
 	mx_take_config(e);
+	follow_config(e->follow, config, now_ms);
 	engine_drop_sentinels(e);
 	engine_resume_pauses(e);
 	return (e);

@@ -433,7 +433,7 @@ engine_config(struct engine *e, const struct config *c, int64_t now_ms)
 	e->config = c;
 	engine_take_routes(e, c);
 	mx_take_config(e);
-	follow_config(e->follow, c);
+	follow_config(e->follow, c, now_ms);
 	regular_config(e->regular, c, now_ms);
 	outbox_config(e->outbox, c);
 	engine_drop_sentinels(e);

@@ -186,6 +186,26 @@ find_job(struct engine *e, uint64_t job)
 	return (l);
 }
 
+/* What shows an episode: a run that starts probes, or still has some. */
+static bool
+is_shown(struct engine *e, const struct episode *ep)
+{
+	for (struct route_run **run = e->routes; *run != NULL; run++)
+		if ((!(*run)->vanished || (*run)->current != NULL ||
+		    (*run)->pending > 0) &&
+		    follow_shows(e->follow, ep, (*run)->route, (*run)->host))
+			return (true);
+	return (false);
+}
+
+static void
+note_listed(void *arg, const struct episode *ep)
+{
+	struct engine	*e = arg;
+
+	follow_listed(e->follow, ep->id, is_shown(e, ep), e->now_ms);
+}
+
 /* A list that could not be had leaves the hosts as they were. */
 void
 engine_hosts(struct engine *e, const struct frame_hosts *f, int64_t now_ms)
@@ -203,6 +223,8 @@ engine_hosts(struct engine *e, const struct frame_hosts *f, int64_t now_ms)
 		l->hosts = mem_strdup(f->found ? f->hosts : "");
 	}
 	again(e, l, f->found ? REFRESH_MS : AGAIN_MS);
+	if (f->found)
+		follow_each(e->follow, note_listed, e);
 }
 
 void

@@ -18,6 +18,7 @@ kind=$(field kind)
 if [ $# -eq 0 ]; then
 	case $kind in
 	failing | reminder) set -- -p daemon.err ;;
+	unwatched) set -- -p daemon.warning ;;
 	*) set -- -p daemon.notice ;;
 	esac
 fi

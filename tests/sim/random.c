@@ -2,10 +2,11 @@
  * Random worlds: random [-n WORLDS] [-s SEED]
  *
  * Each world has its own servers, mailboxes, routes and limits, a day or two
- * of random trouble (refusals, crashes, blindness, clock steps, reloads,
- * pauses, alert relays that fail), and then a long calm.  At every moment no
- * two episodes are open for the same thing; after the calm all that was
- * begun must be over, and everybody must have been told, once and in order.
+ * of random trouble (refusals, crashes, blindness, clock steps, reloads that
+ * leave out or rename, pauses, alert relays that fail), and then a long calm.
+ * At every moment no two episodes are open for the same thing; after the calm
+ * all that was begun must be over, and everybody must have been told, once and
+ * in order.
  * A world that breaks a promise prints its seed, and -s SEED -n 1 plays it
  * again (SIM_LOG=1 shows the monitor's log, SIM_DEEDS=1 what is done to it).
  */
@@ -40,6 +41,9 @@ struct play {
 	unsigned	 servers, mailboxes, relays, routes;
 	unsigned	 by_mx;			/* bits: servers found by MX */
 	unsigned	 routes_now;		/* bits: since the last reload */
+	unsigned	 routes_renamed;	/* bits: have their other name */
+	unsigned	 servers_moved;		/* bits: have their other host */
+	bool		 alerts_renamed;
 	unsigned	 without;		/* bits: deeds that it never does */
 	int64_t		 gap_ms;		/* between deeds, at most */
 	bool		 peaceful;		/* nothing that people must hear of */
@@ -207,15 +211,37 @@ make_config(struct play *p)
 		p->route[i] = make_route(p, i);
 }
 
-/* All routes, or those of the bits. */
+/* One letter of what is there once. */
+static void
+rename_to(char *text, const char *what, size_t at, char letter)
+{
+	char	*found = strstr(text, what);
+
+	if (found != NULL)
+		found[at] = letter;
+}
+
+/* All routes, or those of the bits, by the names that things have now. */
 static char *
 config_text(const struct play *p, unsigned bits)
 {
-	char	*text = mem_strdup(p->shared);
+	char	*text = mem_strdup(p->shared), what[32];
 
 	for (unsigned i = 0; i < p->routes; i++)
 		if ((bits & 1U << i) != 0)
 			append(&text, mem_strdup(p->route[i]));
+	for (unsigned i = 0; i < p->routes; i++) {
+		snprintf(what, sizeof what, "route \"r%u\"", i);
+		if ((p->routes_renamed & 1U << i) != 0)
+			rename_to(text, what, 7, 'q');
+	}
+	for (unsigned i = 0; i < p->servers; i++) {
+		snprintf(what, sizeof what, "host = \"mx%u.example", i);
+		if ((p->servers_moved & 1U << i) != 0)
+			rename_to(text, what, 8, 'n');
+	}
+	if (p->alerts_renamed)
+		rename_to(text, "alerts \"default\"", 8, 'D');
 	return (text);
 }
 
@@ -395,6 +421,12 @@ some_reload(struct play *p)
 {
 	unsigned	all = (1U << p->routes) - 1, bits = below(p, all + 1);
 
+	if (below(p, 4) == 0)
+		p->routes_renamed ^= 1U << below(p, p->routes);
+	if (below(p, 4) == 0)
+		p->servers_moved ^= 1U << below(p, p->servers);
+	if (below(p, 4) == 0)
+		p->alerts_renamed = !p->alerts_renamed;
 	reload(p, p->peaceful || bits == 0 ? all : bits);
 }
 
@@ -592,6 +624,8 @@ is_summarised(struct play *p, int64_t episode)
 
 	(void)store_notice_kept(world_store(p->w), "default", 0, note_kept,
 	    &k);
+	(void)store_notice_kept(world_store(p->w), "Default", 0, note_kept,
+	    &k);
 	return (k.found);
 }
 
@@ -615,12 +649,15 @@ check_thread(struct play *p, const struct told *first)
 		    strcmp(t->to, first->to) != 0)
 			continue;
 		if (strcmp(t->kind, "failing") == 0)
-			ok = last == ' ' || last == 'd' || last == 'a';
+			ok = last == ' ' || last == 'd' || last == 'a' ||
+			    last == 'u';
 		else if (strcmp(t->kind, "reminder") == 0)
 			ok = last == 'f' || last == 'r';
 		else if (strcmp(t->kind, "accepting") == 0)
 			ok = e.class != CLASS_BLIND && (last == 'f' ||
 			    last == 'r');
+		else if (strcmp(t->kind, "unwatched") == 0)
+			ok = last == 'f' || last == 'r' || last == 'a';
 		else
 			ok = last == 'a' || (e.class == CLASS_BLIND &&
 			    (last == 'f' || last == 'r'));
@@ -630,7 +667,7 @@ check_thread(struct play *p, const struct told *first)
 			broken(p, "episode %lld %s %s: %s heard \"%s\"", id,
 			    e.scope, class_name(e.class), t->to, heard);
 	}
-	if (last != 'd')
+	if (last != 'd' && last != 'u')
 		broken(p, "episode %lld %s %s: %s heard only \"%s\"", id,
 		    e.scope, class_name(e.class), first->to, heard);
 }
@@ -656,7 +693,8 @@ check_notices(struct play *p)
 	for (const struct told *t = world_told(p->w); t != NULL; t = t->next)
 		if (strcmp(t->kind, "summary") != 0 && begins_thread(p, t))
 			check_thread(p, t);
-	if (cap_due_ms(world_store(p->w), "default", &since_ms) != 0)
+	if (cap_due_ms(world_store(p->w), p->alerts_renamed ? "Default" :
+	    "default", &since_ms) != 0)
 		broken(p, "%s", "notices were kept and never told");
 	if (outbox_waiting(engine_outbox(world_engine(p->w))) != 0)
 		broken(p, "%u notices still wait",
@@ -860,6 +898,8 @@ calm(struct play *p)
 		reload(p, (1U << p->routes) - 1);
 	for (unsigned i = 0; i < p->routes; i++) {
 		snprintf(name, sizeof name, "r%u", i);
+		world_pause(p->w, name, false);
+		name[0] = 'q';
 		world_pause(p->w, name, false);
 	}
 }

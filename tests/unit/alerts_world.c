@@ -62,7 +62,7 @@ world_configure(struct world *w, const char *alerts, const char *more)
 	config_server(w->config, "world")->host[0] = '\0';
 	config_server(w->config, "world")->system[0] = '\0';
 	if (w->follow != NULL) {
-		follow_config(w->follow, w->config);
+		follow_config(w->follow, w->config, w->now_ms);
 		outbox_config(w->outbox, w->config);
 	}
 	config_free(&old);
@@ -125,7 +125,7 @@ letter_of(const struct frame_job *job)
 {
 	static const struct { const char *kind; char letter; } kinds[] = {
 		{ "failing", 'F' }, { "reminder", 'S' }, { "accepting", 'A' },
-		{ "delivered", 'D' },
+		{ "delivered", 'D' }, { "unwatched", 'U' },
 	};
 	const char	*at = strstr(job->message, "X-Mailflow-Notice: ");
 

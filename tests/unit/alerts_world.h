@@ -15,6 +15,7 @@
  * and a list of what people were told, one letter a notice:
  *
  *	F failing   S still failing   A accepting again   D delivered again
+ *	U no longer watched
  */
 
 #define SECOND	INT64_C(1000)

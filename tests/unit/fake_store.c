@@ -259,6 +259,18 @@ store_fact_get(struct store *s, const char *kind, const char *name,
 	return (1);
 }
 
+/* An empty kind is nobody's. */
+int
+store_fact_delete(struct store *s, const char *kind, const char *name)
+{
+	struct fact	*have = fact(s, kind, name);
+
+	if (have != NULL)
+		have->kind[0] = '\0';
+	s->dirty = true;
+	return (s->broken ? -1 : 0);
+}
+
 int
 store_episode_put(struct store *s, struct episode *e)
 {

@@ -107,6 +107,21 @@ static const struct story stories[] = {
 	    "mrkrr", "FS---", CLASS_SYSTEM_FULL, 0, EPISODE_FAILING },
 	{ "who knew is told of a relapse all the same, and reminded again",
 	    "mkaamr", "F--AFS", CLASS_SYSTEM_FULL, 0, EPISODE_FAILING },
+
+	/* Nothing can show its end any more. */
+	{ "what nobody watches any more is told once, and is over",
+	    "muuad", "FU---", CLASS_SYSTEM_FULL, 0, EPISODE_QUIET },
+	{ "also where mail was accepted already",
+	    "maaud", "F-AU-", CLASS_SYSTEM_FULL, 0, EPISODE_QUIET },
+	{ "a doubt about it comes to nothing",
+	    "mu", "--", CLASS_NETWORK, 0, EPISODE_QUIET },
+	{ "a recovery that was held back is not told after it",
+	    "maadmaau.", "F-ADF--U-", CLASS_SYSTEM_FULL, 0, EPISODE_QUIET },
+	{ "blindness too",
+	    "m.ru", "--FU", CLASS_BLIND, 0, EPISODE_QUIET },
+	{ "watched again it may fail again",
+	    "mumaa", "FUF--", CLASS_SYSTEM_FULL, 0, EPISODE_ACCEPTING },
+
 	{ "windows and blindness move nothing",
 	    "wbmwbawbawbd", "--F-----A--D", CLASS_SYSTEM_FULL, 0,
 	    EPISODE_QUIET },
@@ -148,6 +163,8 @@ letter(unsigned owes)
 		return ('A');
 	case EPISODE_OWES_DELIVERED:
 		return ('D');
+	case EPISODE_OWES_UNWATCHED:
+		return ('U');
 	case EPISODE_OWES_ACCEPTING | EPISODE_OWES_DELIVERED:
 		return ('X');
 	default:
@@ -159,10 +176,11 @@ static unsigned
 play(struct episode *e, char event, const struct episode_limits *lim,
     int64_t *now)
 {
-	static const char		letters[] = "madbrw";
+	static const char		letters[] = "madbrwu";
 	static const enum episode_event	events_of[] = {
 		EPISODE_EV_MISS, EPISODE_EV_ACCEPT, EPISODE_EV_DELIVERED,
 		EPISODE_EV_BLIND, EPISODE_EV_REMIND, EPISODE_EV_WINDOW,
+		EPISODE_EV_UNWATCHED,
 	};
 
 	*now += event == '.' ? 60 * MINUTE : SECOND;
@@ -217,7 +235,8 @@ every_cell_is_written(void **state)
 			/* A forgotten cell would say "to QUIET, always". */
 			if (s != EPISODE_QUIET && c->gate == ALWAYS &&
 			    c->next == EPISODE_QUIET)
-				assert_int_equal(ev, EPISODE_EV_DELIVERED);
+				assert_true(ev == EPISODE_EV_DELIVERED ||
+				    ev == EPISODE_EV_UNWATCHED);
 			if (ev == EPISODE_EV_BLIND || ev == EPISODE_EV_WINDOW)
 				assert_false(moves || c->owes != 0);
 			if (c->owes & FAILS)
@@ -226,8 +245,10 @@ every_cell_is_written(void **state)
 				assert_int_equal(s, EPISODE_FAILING);
 			if (c->owes & ACCEPTS)
 				assert_int_equal(s, EPISODE_FAILING);
-			if (c->owes & ARRIVES)
+			if (c->owes & (ARRIVES | LEAVES))
 				assert_int_equal(c->next, EPISODE_QUIET);
+			if (c->owes & LEAVES)
+				assert_int_equal(ev, EPISODE_EV_UNWATCHED);
 		}
 }
 
@@ -362,7 +383,7 @@ other_trouble_on_the_scope_ends_the_run(void **state)
 static void
 no_world_tells_nonsense(void **state)
 {
-	static const char	letters[] = "mmmaaddbrw.k";
+	static const char	letters[] = "mmmmaaaddbrrww..ku";
 	uint64_t		seed = 88172645463325252U;
 
 	(void)state;
@@ -394,7 +415,7 @@ no_world_tells_nonsense(void **state)
 			said[k] = ev;
 			owes = play(&e, ev, &lim, &now);
 			owes |= episode_settled(&e, &lim, now);
-			for (unsigned bit = 1; bit < 16; bit <<= 1) {
+			for (unsigned bit = 1; bit < 32; bit <<= 1) {
 				char	c;
 
 				if ((owes & bit) == 0)
@@ -404,11 +425,12 @@ no_world_tells_nonsense(void **state)
 				if ((c == 'F' && last == 'F') ||
 				    (c == 'S' && last != 'F') ||
 				    (c == 'A' && last != 'F') ||
-				    (c == 'D' && last != 'A'))
+				    (c == 'D' && last != 'A') ||
+				    (c == 'U' && last == 'D'))
 					fail_msg("world %d: %s told %s",
 					    world, said, told);
-				if (c != 'S')
-					last = c;
+				if (c != 'S')	/* both are an end */
+					last = c == 'U' ? 'D' : c;
 			}
 		}
 		if (last != 'D')
@@ -419,7 +441,8 @@ no_world_tells_nonsense(void **state)
 
 /*
  * Windows: ( begins one and ) ends it.  M miss, A accept, D delivered; what
- * people hear, F failing, A accepting again, D delivered again.
+ * people hear, F failing, A accepting again, D delivered again.  U is both:
+ * nothing shows it any more.
  */
 static const struct {
 	const char	*what, *deeds, *told;
@@ -427,6 +450,10 @@ static const struct {
 	{ "nothing is held back without one", "MAD", "FAD" },
 	{ "begun and ended inside", "(MAD)", "" },
 	{ "begun inside, lasting", "(M)AD", "FAD" },
+	{ "begun and left inside", "(MU)", "" },
+	{ "begun before, left inside", "M(U)", "FU" },
+	{ "accepting before, left inside", "MA(U)", "FAU" },
+	{ "left inside, and again in trouble", "M(UM)AD", "FAD" },
 	{ "begun inside, accepting at its end", "(MA)D", "FAD" },
 	{ "recovered inside", "M(AD)", "FAD" },
 	{ "accepting inside, delivered after", "M(A)D", "FAD" },
@@ -448,7 +475,7 @@ hear(char *told, unsigned owes)
 		char		letter;
 	} letters[] = {
 		{ EPISODE_OWES_FAILING, 'F' }, { EPISODE_OWES_ACCEPTING, 'A' },
-		{ EPISODE_OWES_DELIVERED, 'D' },
+		{ EPISODE_OWES_DELIVERED, 'D' }, { EPISODE_OWES_UNWATCHED, 'U' },
 	};
 
 	for (size_t i = 0; i < NITEMS(letters); i++)
@@ -461,6 +488,7 @@ event_of(char deed)
 {
 	return (deed == 'M' ? EPISODE_EV_MISS : deed == 'A' ?
 	    EPISODE_EV_ACCEPT : deed == 'D' ? EPISODE_EV_DELIVERED :
+	    deed == 'U' ? EPISODE_EV_UNWATCHED :
 	    EPISODE_EV_WINDOW);
 }
 

@@ -669,19 +669,136 @@ a_reload_does_not_forget_what_is_owed(void **state)
 	assert_string_equal(w.told, "FAD");
 }
 
+static const char	gone[] =
+    "server \"gone\" { host = \"gone.example\" tls = \"none\" }\n"
+    "route \"g\" { server = \"gone\" from = \"p@example.org\" to = "
+    "\"n@mx.example\" mailbox = \"box\" alerts = \"default\" }\n";
+
 static void
-a_removed_route_sends_no_more_reminders(void **state)
+full_at_gone(void)
 {
-	(void)state;
-	world_configure(&w, "", "server \"gone\" { host = \"gone.example\" "
-	    "tls = \"none\" }\nroute \"g\" { server = \"gone\" from = "
-	    "\"p@example.org\" to = \"n@mx.example\" mailbox = \"box\" "
-	    "alerts = \"default\" }\n");
+	world_configure(&w, "", gone);
 	world_attempt(&w, "g", "gone.example", STAGE_MAIL, CLASS_SYSTEM_FULL,
 	    "452 4.3.1 full");
+	assert_string_equal(w.told, "F");
+}
+
+static void
+a_removed_route_ends_its_episode_and_sends_no_more_reminders(void **state)
+{
+	const struct episode	*row;
+
+	(void)state;
+	full_at_gone();
 	world_configure(&w, "", "");
 	world_pass(&w, 5 * DAY);
+	assert_string_equal(w.told, "FU");
+	assert_non_null(strstr(w.last.message, "NO LONGER WATCHED: "));
+	assert_int_equal(fake_store_rows(w.store), 1);
+	row = fake_store_row(w.store, 0);
+	assert_string_equal(row->closed_by, EPISODE_UNWATCHED);
+	assert_int_equal(row->state, EPISODE_QUIET);
+}
+
+static void
+a_doubt_of_a_removed_route_comes_to_nothing(void **state)
+{
+	(void)state;
+	world_configure(&w, "", gone);
+	for (int i = 0; i < 2; i++)
+		world_attempt(&w, "g", "gone.example", STAGE_CONNECT,
+		    CLASS_NETWORK, "connection refused");
+	world_configure(&w, "", "");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "");
+	assert_int_equal(fake_store_rows(w.store), 0);
+}
+
+/* Whether it was reloaded or stopped and started is all the same. */
+static void
+a_route_removed_while_it_was_down_ends_its_episode(void **state)
+{
+	(void)state;
+	full_at_gone();
+	follow_close(&w.follow);
+	world_configure(&w, "", "");
+	w.follow = follow_open(w.config, w.store, fake_store_csv(w.store),
+	    NULL, NULL);
+	follow_config(w.follow, w.config, w.now_ms);
+	outbox_config(w.outbox, w.config);
+	outbox_wake(w.outbox);
+	world_turn(&w);
+	assert_string_equal(w.told, "FU");
+}
+
+static void
+a_mailbox_that_is_no_longer_watched_ends_its_blindness(void **state)
+{
+	const char	*extra = "mailbox \"third\" { host = \"imap.example\" "
+			    "user = \"u\" password_command = \"true\" }\n"
+			    "route \"t\" { server = \"full\" from = "
+			    "\"p@example.org\" to = \"t@mx.example\" mailbox "
+			    "= \"third\" alerts = \"default\" }\n";
+
+	(void)state;
+	world_configure(&w, "", extra);
+	follow_mailbox(w.follow, config_mailbox(w.config, "third"), true,
+	    CLASS_AUTH, "login refused", w.now_ms);
+	world_pass(&w, 11 * MINUTE);
 	assert_string_equal(w.told, "F");
+	world_configure(&w, "", "");
+	world_turn(&w);
+	assert_string_equal(w.told, "FU");
+}
+
+static void
+events_of(void *arg, int64_t at_ms, const char *event, const char *probe,
+    const char *text)
+{
+	char	*all = arg;
+
+	(void)at_ms;
+	(void)probe;
+	snprintf(all + strlen(all), 4096 - strlen(all), "%s: %s\n", event,
+	    text);
+}
+
+/* What --why says is what was done. */
+static void
+a_step_that_nobody_hears_of_says_so(void **state)
+{
+	char	why[4096] = "";
+
+	(void)state;
+	world_configure(&w, "", "alerts \"mute\" { from = \"m@example.org\" "
+	    "to = {\"mute@example.org\"} servers = {\"alert1\"} }\n"
+	    "route \"m1\" { server = \"full\" from = \"p@example.org\" to = "
+	    "\"m@mx.example\" mailbox = \"box\" alerts = \"mute\" }\n");
+	config_alerts(w.config, "mute")->to[0] = NULL;
+	world_full(&w, "m1");
+	assert_int_equal(store_episode_events(w.store, 1, events_of, why), 0);
+	assert_non_null(strstr(why, "nobody is told"));
+	assert_null(strstr(why, "told: failing"));
+}
+
+static void
+a_host_that_vanishes_for_a_moment_ends_nothing(void **state)
+{
+	(void)state;
+	world_full(&w, "r1");
+	follow_listed(w.follow, 1, false, w.now_ms);
+	w.now_ms += 23 * HOUR;
+	follow_listed(w.follow, 1, false, w.now_ms);
+	follow_listed(w.follow, 1, true, w.now_ms);
+	w.now_ms += 2 * HOUR;
+	follow_listed(w.follow, 1, false, w.now_ms);
+	world_turn(&w);
+	assert_string_equal(w.told, "F");
+	world_restart(&w, true);
+	w.now_ms += 25 * HOUR;
+	follow_listed(w.follow, 1, false, w.now_ms);
+	world_turn(&w);
+	assert_string_equal(w.told, "FU");
 }
 
 static void
@@ -1098,7 +1215,12 @@ main(void)
 		TEST(every_section_of_an_episode_is_told_from_the_start),
 		TEST(a_route_without_alerts_is_followed_in_silence),
 		TEST(a_reload_does_not_forget_what_is_owed),
-		TEST(a_removed_route_sends_no_more_reminders),
+		TEST(a_removed_route_ends_its_episode_and_sends_no_more_reminders),
+		TEST(a_doubt_of_a_removed_route_comes_to_nothing),
+		TEST(a_route_removed_while_it_was_down_ends_its_episode),
+		TEST(a_mailbox_that_is_no_longer_watched_ends_its_blindness),
+		TEST(a_step_that_nobody_hears_of_says_so),
+		TEST(a_host_that_vanishes_for_a_moment_ends_nothing),
 		TEST(a_final_refusal_of_a_full_system_goes_on_with_new_probes),
 		TEST(a_monitor_without_network_says_so_once),
 		TEST(doubts_raised_by_our_own_silence_come_to_nothing),

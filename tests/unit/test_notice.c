@@ -382,7 +382,7 @@ nothing_a_server_says_begins_a_header_or_a_line(void **state)
 	struct notice_facts	f = facts();
 
 	(void)state;
-	for (int kind = NOTICE_FAILING; kind <= NOTICE_DELIVERED; kind++) {
+	for (int kind = NOTICE_FAILING; kind <= NOTICE_UNWATCHED; kind++) {
 		struct episode	e = full();
 		size_t		len;
 
@@ -435,7 +435,7 @@ no_line_is_longer_than_mail_likes(void **state)
 	size_t	column = 0;
 
 	(void)state;
-	for (int kind = NOTICE_FAILING; kind <= NOTICE_DELIVERED; kind++) {
+	for (int kind = NOTICE_FAILING; kind <= NOTICE_UNWATCHED; kind++) {
 		struct episode	e = full();
 
 		memset(e.last_reply, 'w', sizeof e.last_reply - 1);
@@ -562,6 +562,24 @@ a_relapse_says_when_it_began_and_that_it_came_again(void **state)
 }
 
 static void
+what_is_no_longer_watched_says_since_when_and_that_nobody_knows(void **state)
+{
+	struct episode	e = full();
+
+	(void)state;
+	e.state = EPISODE_QUIET;
+	e.delivered_ms = BEGAN + 5 * MINUTE;
+	text_copy(e.closed_by, sizeof e.closed_by, EPISODE_UNWATCHED);
+	write_it(NOTICE_UNWATCHED, &e);
+	assert_memory_equal(n.subject, "NO LONGER WATCHED: mx.example.org, "
+	    "open for ", 44);
+	says("Open since     2026-01-01 00:00:00 UTC");
+	says("It is not known whether the trouble is over.");
+	assert_null(strstr(n.body, "delivered"));
+	assert_null(strstr(n.body, "ack"));
+}
+
+static void
 a_test_says_so_in_subject_and_body(void **state)
 {
 	static const enum notice_kind	kinds[] = { NOTICE_FAILING,
@@ -611,7 +629,7 @@ no_notice_can_be_taken_for_a_probe(void **state)
 	snprintf(dialogue, sizeof dialogue, "C: MAIL FROM:<p@q> ENVID=%s\n"
 	    "C: Message-ID: <%s@probe1.mailflowd>\nS: 452 %s\n", token,
 	    token, token);
-	for (int kind = NOTICE_FAILING; kind <= NOTICE_DELIVERED; kind++) {
+	for (int kind = NOTICE_FAILING; kind <= NOTICE_UNWATCHED; kind++) {
 		struct notice_facts	f = facts();
 		struct episode		e = full();
 		size_t			at = 0;
@@ -741,6 +759,8 @@ main(void)
 		    a_blind_mailbox_is_named_in_the_accepting_notice),
 		cmocka_unit_test(
 		    a_relapse_says_when_it_began_and_that_it_came_again),
+		cmocka_unit_test(
+		    what_is_no_longer_watched_says_since_when_and_that_nobody_knows),
 		cmocka_unit_test(a_test_says_so_in_subject_and_body),
 		cmocka_unit_test(no_notice_can_be_taken_for_a_probe),
 		cmocka_unit_test(a_sentence_can_be_put_in_front),
