@@ -167,9 +167,37 @@ break_runs(struct follow *f, const struct followed *but,
 }
 
 /*
+ * Only a route whose own look-ups failed shows that they work again: the names
+ * of others may be known from elsewhere, or their zones well while one is not.
+ * That a name does not exist is an answer, too.
+ */
+static bool
+resolves(const struct episode *e, const struct route *r,
+    const struct outcome *o)
+{
+	return ((o->stage > STAGE_LOOKUP ||
+	    (o->stage == STAGE_LOOKUP && !o->blind)) &&
+	    words_has(e->routes, r->name));
+}
+
+/*
  * A session came further than where we were blind: login, or look-up.  Blind
  * at the dot is a sender that died: any session shows that another lives.
  */
+static bool
+sees(const struct episode *e, const struct route *r, const struct outcome *o)
+{
+	const char	*name;
+
+	if (e->class != CLASS_BLIND || e->state == EPISODE_QUIET)
+		return (false);
+	if (judge_scope(e->scope, &name) == SCOPE_RESOLVER)
+		return (resolves(e, r, o));
+	return (!o->blind &&
+	    (o->stage > e->stage || e->stage == STAGE_DOT) &&
+	    judge_speaks(e->scope, r, o->host));
+}
+
 static void
 sighted(struct follow *f, const struct route *r, const struct outcome *o,
     const struct step *s, int64_t now_ms)
@@ -180,10 +208,7 @@ sighted(struct follow *f, const struct route *r, const struct outcome *o,
 	struct followed	*fe;
 
 	TAILQ_FOREACH(fe, &f->episodes, entry)
-		if (fe->e.class == CLASS_BLIND &&
-		    fe->e.state != EPISODE_QUIET &&
-		    (o->stage > fe->e.stage || fe->e.stage == STAGE_DOT) &&
-		    judge_speaks(fe->e.scope, r, o->host))
+		if (sees(&fe->e, r, o))
 			followed_move(f, fe, &see, now_ms);
 }
 
@@ -305,8 +330,7 @@ follow_attempt(struct follow *f, const struct route *r,
 	judge_attempt(r, p, o, now_ms, &j);
 	note_reach(f, o->host[0] != '\0' ? o->host :
 	    judge_system(r->server, ""), judge_reached(o), false, now_ms);
-	if (!o->blind)
-		sighted(f, r, o, &s, now_ms);
+	sighted(f, r, o, &s, now_ms);
 	if (j.scope[0] != '\0' && j.event == EPISODE_EV_ACCEPT) {
 		s.event = EPISODE_EV_ACCEPT;
 		accepted(f, r, p, o, &s, now_ms);

@@ -40,6 +40,8 @@ followed_covers(const struct follow *f, const struct episode *e,
 {
 	const char	*name;
 
+	if (judge_scope(e->scope, &name) == SCOPE_RESOLVER)
+		return (words_has(e->routes, r->name));
 	if (!followed_refused_by(f, e, r, host))
 		return (false);
 	if (judge_covers(e->scope, r))

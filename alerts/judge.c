@@ -9,6 +9,7 @@
 
 static const char *const kinds[SCOPES] = {
 	[SCOPE_MONITOR]		= "monitor",
+	[SCOPE_RESOLVER]	= "resolver",
 	[SCOPE_SYSTEM]		= "system",
 	[SCOPE_RECIPIENT]	= "recipient",
 	[SCOPE_ROUTE]		= "route",
@@ -78,7 +79,7 @@ scope_set(struct judgement *j, enum scope_kind kind, const char *name)
 	if (kind == SCOPE_SYSTEM || kind == SCOPE_RECIPIENT)
 		plain(clean);
 	text_copy(j->scope, sizeof j->scope, kinds[kind]);
-	if (kind == SCOPE_MONITOR)
+	if (kind == SCOPE_MONITOR || kind == SCOPE_RESOLVER)
 		return;
 	text_append(j->scope, sizeof j->scope, " ");
 	text_append(j->scope, sizeof j->scope, clean);
@@ -94,7 +95,7 @@ same_scope(const char *scope, enum scope_kind kind, const char *name)
 
 	if (judge_scope(scope, &have) != kind)
 		return (false);
-	if (kind == SCOPE_MONITOR)
+	if (kind == SCOPE_MONITOR || kind == SCOPE_RESOLVER)
 		return (true);
 	if (n == 0)
 		return (false);
@@ -275,9 +276,12 @@ judge_attempt(const struct route *r, const struct probe *p,
 	} else if (o->blind) {
 		j->event = EPISODE_EV_BLIND;
 		j->class = CLASS_BLIND;
-		/* A login is a listener's; a look-up that of no port. */
-		scope_for(j, o->class == CLASS_DNS ? OF_SYSTEM : OF_LISTENER,
-		    r, o->host);
+		/* A login is a listener's; who resolves names is ours, and one
+		 * for all. */
+		if (o->class == CLASS_DNS)
+			scope_set(j, SCOPE_RESOLVER, "");
+		else
+			scope_for(j, OF_LISTENER, r, o->host);
 	} else if (o->class != CLASS_GREYLISTING || !in_grace(r, p, now_ms)) {
 		judge_miss(r, o, j);
 	}
@@ -458,6 +462,7 @@ judge_covers(const char *scope, const struct route *r)
 		return (same_scope(scope, SCOPE_ROUTE, r->name));
 	case SCOPE_MAILBOX:
 		return (judge_watches(name, r));
+	case SCOPE_RESOLVER:
 	case SCOPES:
 		break;
 	}
@@ -489,6 +494,7 @@ judge_speaks(const char *scope, const struct route *r, const char *host)
 	case SCOPE_ROUTE:
 		return (same_word(scope, SCOPE_ROUTE, r, r->name, host));
 	case SCOPE_MONITOR:
+	case SCOPE_RESOLVER:
 	case SCOPE_MAILBOX:
 	case SCOPES:
 		break;

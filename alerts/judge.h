@@ -11,7 +11,7 @@
  * event of the episode table.  Pure.
  *
  * Scopes are words: "system NAME", "system NAME:PORT", "recipient ADDRESS",
- * "route NAME", "mailbox NAME", "monitor".  Names of systems and addresses are
+ * "route NAME", "mailbox NAME", "resolver", "monitor".  Names of systems and addresses are
  * in lower case.  With a port it is the trouble of one listener of that
  * system, of which its others know nothing; "system [NAME]:PORT" if the name
  * holds a colon itself.  Where each MX host is probed for itself: "recipient
@@ -27,6 +27,7 @@ struct judgement {
 /* From the widest to the narrowest. */
 enum scope_kind {
 	SCOPE_MONITOR,
+	SCOPE_RESOLVER,		/* ours; of the routes whose look-ups failed */
 	SCOPE_SYSTEM,
 	SCOPE_RECIPIENT,
 	SCOPE_ROUTE,
@@ -99,7 +100,8 @@ const char *judge_domain(const struct route *);
 /* Does what this mailbox holds, or cannot show, belong to the route? */
 bool	 judge_watches(const char *mailbox, const struct route *);
 
-/* The kind of a scope, and the name behind it ("" for the monitor). */
+/* The kind of a scope, and the name behind it ("" for the monitor and its
+ * resolver). */
 enum scope_kind	 judge_scope(const char *scope, const char **name_r);
 /* A system's scope that is one listener's: "system NAME:PORT". */
 bool	 judge_is_listener(const char *scope);

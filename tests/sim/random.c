@@ -309,7 +309,7 @@ some_server(struct play *p)
 {
 	static const enum behaviour	others[] = {
 		SERVER_SILENT, SERVER_SWALLOWS, SERVER_REFUSES, SERVER_HANGS,
-		SERVER_KILLS, SERVER_KILLS_LATE,
+		SERVER_KILLS, SERVER_KILLS_LATE, SERVER_UNRESOLVED,
 	};
 	char				name[16];
 	unsigned			n = below(p, NITEMS(refusals));

@@ -27,6 +27,7 @@ enum behaviour {
 	SERVER_SILENT,		/* takes the body, never answers the dot */
 	SERVER_SWALLOWS,	/* the same, and the body is nowhere */
 	SERVER_REFUSES,		/* connection refused */
+	SERVER_UNRESOLVED,	/* our resolver does not find its address */
 	SERVER_HANGS,		/* until the sender is killed at its deadline */
 	SERVER_KILLS,		/* the sender process dies, the body not sent */
 	SERVER_KILLS_LATE	/* it dies when the body is out */

@@ -397,6 +397,18 @@ refuse_connection(struct world *w, struct event *e)
 	answer(w, e, o);
 }
 
+static void
+not_resolve(struct world *w, struct event *e)
+{
+	struct outcome	*o = outcome_at(w, e, STAGE_LOOKUP);
+
+	o->class = CLASS_DNS;
+	o->verdict = VERDICT_TEMPORARY;
+	o->blind = true;
+	text_copy(o->reply, sizeof o->reply, "the resolver does not answer");
+	answer(w, e, o);
+}
+
 /* The server says 354: the body may go, if the monitor lets it. */
 static void
 ask(struct world *w, struct event *e)
@@ -423,6 +435,8 @@ world_session_ends(struct world *w, struct event *e)
 		lose(w, e, "the sender died");
 	else if (e->server->behaviour == SERVER_HANGS)
 		lose(w, e, "the sender was killed at its deadline");
+	else if (e->server->behaviour == SERVER_UNRESOLVED)
+		not_resolve(w, e);
 	else if (e->server->behaviour == SERVER_REFUSES)
 		refuse_connection(w, e);
 	else if (refusal(w, e, &stage, &reply) && stage < STAGE_DOT) {

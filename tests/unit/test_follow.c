@@ -554,6 +554,82 @@ a_refused_login_is_blindness_and_no_trouble_of_the_server(void **state)
 }
 
 static void
+look_up(const char *route, const char *host, bool answers)
+{
+	struct outcome	*o = mem_alloc(sizeof *o);
+
+	w.now_ms += SECOND;
+	world_outcome(&w, o, host, STAGE_LOOKUP, CLASS_DNS, "");
+	o->blind = !answers;
+	if (answers)
+		o->verdict = VERDICT_PERMANENT;
+	follow_attempt(w.follow, world_route(&w, route),
+	    world_probe(&w, route), o, w.now_ms);
+	mem_free(o);
+	world_turn(&w);
+}
+
+/* An open mailbox shows that there is a network. */
+static void
+no_look_up_works(void)
+{
+	follow_mailbox(w.follow, config_mailbox(w.config, "box"), false,
+	    CLASS_NONE, "", w.now_ms);
+	for (int i = 0; i < 4; i++) {
+		look_up("r1", "mx.example", false);
+		look_up("w1", "", false);
+		look_up("hidden", "relay.example", false);
+		world_pass(&w, 4 * MINUTE);
+	}
+}
+
+static void
+a_dead_resolver_is_one_episode_for_all(void **state)
+{
+	(void)state;
+	no_look_up_works();
+	world_pass(&w, 5 * MINUTE);
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "Subject: CANNOT LOOK: "
+	    "resolver"));
+	/* Others were never looked up. */
+	world_accept(&w, "r2", "mx.example");
+	assert_string_equal(w.told, "F");
+	world_accept(&w, "r1", "mx.example");
+	assert_string_equal(w.told, "FD");
+	assert_non_null(strstr(w.last.message, "Subject: CAN LOOK AGAIN: "
+	    "resolver"));
+	world_accept(&w, "hidden", "relay.example");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "FD");
+	assert_int_equal(fake_store_rows(w.store), 1);
+}
+
+static void
+that_a_name_does_not_exist_is_an_answer_of_the_resolver(void **state)
+{
+	(void)state;
+	no_look_up_works();
+	look_up("hidden", "relay.example", true);
+	assert_string_equal(w.told, "FD");
+}
+
+/* One zone that is broken is not hidden by others that are well. */
+static void
+one_name_that_cannot_be_looked_up_is_told_beside_others(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		look_up("w1", "", false);
+		world_accept(&w, "r1", "mx.example");
+		world_arrive(&w, "r1");
+		world_pass(&w, 4 * MINUTE);
+	}
+	assert_string_equal(w.told, "F");
+	assert_non_null(strstr(w.last.message, "route w1"));
+}
+
+static void
 blindness_does_not_end_a_full_system(void **state)
 {
 	(void)state;
@@ -1209,6 +1285,9 @@ main(void)
 		TEST(a_blind_mailbox_is_told_after_a_while_and_its_return_once),
 		TEST(a_short_blindness_is_not_told),
 		TEST(a_refused_login_is_blindness_and_no_trouble_of_the_server),
+		TEST(a_dead_resolver_is_one_episode_for_all),
+		TEST(that_a_name_does_not_exist_is_an_answer_of_the_resolver),
+		TEST(one_name_that_cannot_be_looked_up_is_told_beside_others),
 		TEST(blindness_does_not_end_a_full_system),
 		TEST(greylisting_is_no_trouble_within_its_grace),
 		TEST(reminders_come_at_growing_gaps_until_somebody_knows),

@@ -78,7 +78,7 @@ static const struct row rows[] = {
 	{ STAGE_GREETING, CLASS_MAILBOX_FULL, T, false, MISSED, CLASS_MAILBOX_FULL, PORT },
 	/* Our own trouble. */
 	{ STAGE_AUTH, CLASS_AUTH, P, true, EPISODE_EV_BLIND, CLASS_BLIND, PORT },
-	{ STAGE_LOOKUP, CLASS_DNS, T, true, EPISODE_EV_BLIND, CLASS_BLIND, SYSTEM },
+	{ STAGE_LOOKUP, CLASS_DNS, T, true, EPISODE_EV_BLIND, CLASS_BLIND, "resolver" },
 	/* Failed without a word. */
 	{ STAGE_NONE, CLASS_NONE, T, false, MISSED, CLASS_OTHER, PORT },
 	{ STAGE_DOT, CLASS_ACCEPTED, VERDICT_ACCEPTED, false, EPISODE_EV_ACCEPT, CLASS_NONE, SYSTEM },
@@ -256,7 +256,7 @@ an_address_with_colons_is_told_from_its_port(void **state)
 }
 
 static void
-a_login_is_a_listener_s_and_a_look_up_the_system_s(void **state)
+a_login_is_a_listener_s_and_a_look_up_our_resolver_s(void **state)
 {
 	static const struct {
 		enum stage		 stage;
@@ -266,7 +266,8 @@ a_login_is_a_listener_s_and_a_look_up_the_system_s(void **state)
 	} one[] = {
 		{ STAGE_AUTH, CLASS_AUTH, true, PORT },
 		{ STAGE_DOT, CLASS_BLIND, true, PORT },
-		{ STAGE_LOOKUP, CLASS_DNS, true, SYSTEM },
+		{ STAGE_LOOKUP, CLASS_DNS, true, "resolver" },
+		{ STAGE_LOOKUP, CLASS_DNS, false, SYSTEM },
 		{ STAGE_GREETING, CLASS_SYSTEM_FULL, false, SYSTEM },
 		{ STAGE_GREETING, CLASS_CONGESTION, false, SYSTEM },
 		{ STAGE_CONNECT, CLASS_RATE_LIMIT, false, SYSTEM },
@@ -568,7 +569,7 @@ main(void)
 		cmocka_unit_test(a_listener_s_trouble_is_no_other_listener_s),
 		cmocka_unit_test(an_address_with_colons_is_told_from_its_port),
 		cmocka_unit_test(
-		    a_login_is_a_listener_s_and_a_look_up_the_system_s),
+		    a_login_is_a_listener_s_and_a_look_up_our_resolver_s),
 		cmocka_unit_test(
 		    age_belongs_to_the_route_and_blindness_to_the_mailbox),
 		cmocka_unit_test(limits_follow_the_class),
