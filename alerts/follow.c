@@ -40,9 +40,10 @@ load(void *arg, const struct episode *e)
 		return;
 	fe = followed_add(f, e);
 	fe->hold_ms = e->held;		/* look at once */
-	if (e->run_ms != 0)
-		fe->confirm_ms = fe->ask_ms = e->run_ms +
-		    followed_confirm_ms(f, e);
+	fe->came = e->origin == EPISODE_BY_AGE;	/* perhaps just before */
+	if (e->run_ms != 0 || fe->came)
+		fe->confirm_ms = fe->ask_ms = followed_confirm_ms(f, e) +
+		    (fe->came ? e->last_miss_ms : e->run_ms);
 }
 
 struct follow *

@@ -107,8 +107,13 @@ bool	 follow_may_try(struct follow *, const struct route *,
  * through.  The caller lets the oldest
  * other deferred probe of that scope try, else makes a fresh one on route
  * (the last sentinel's), and says which by follow_confirming().
+ *
+ * Of an episode that our attempts did not open, once: `confirm` after a probe
+ * of route has arrived that was handed over before the last bad sign, and after
+ * a start if age opened it.  If none is left under way the caller makes a fresh
+ * one there.
  */
-typedef void	(*follow_want)(void *arg, int64_t episode, const char *scope,
+typedef void	(*follow_want)(void *arg, const struct episode *,
 		    const char *route);
 void	 follow_confirms(struct follow *, int64_t now_ms, follow_want, void *);
 void	 follow_confirming(struct follow *, int64_t episode,

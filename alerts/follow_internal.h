@@ -13,6 +13,8 @@ struct followed {
 	struct episode		 e;
 	int64_t			 confirm_ms;	/* nobody may try before */
 	int64_t			 ask_ms;	/* ask for a probe then */
+	bool			 came;		/* one that proves nothing has
+						 * arrived: ask once */
 	int64_t			 hold_ms;	/* held: look again then; 0: not
 						 * for the window's sake */
 	char			 last_route[PROBE_NAME];	/* that was accepted */
@@ -127,6 +129,6 @@ bool		 followed_outranks(const struct episode *,
 int64_t		 followed_confirm_ms(const struct follow *,
 		    const struct episode *);
 bool		 followed_wants_probe(const struct follow *,
-		    const struct episode *);
+		    const struct followed *);
 
 #endif

@@ -364,6 +364,18 @@ proves(const struct episode *e, const struct probe *p)
 	return (e->accepts > 0 && p->accepted.wall_ms >= e->run_ms);
 }
 
+/* What was late has come: whether mail passes again is worth a look, even if
+ * the next regular probe is hours away. */
+static void
+ask_after(struct follow *f, struct followed *fe, const char *route,
+    int64_t now_ms)
+{
+	text_copy(fe->last_route, sizeof fe->last_route, route);
+	fe->came = true;
+	fe->ask_ms = now_ms + followed_confirm_ms(f, &fe->e);
+	f->next->stale = true;
+}
+
 static void
 arrived(struct follow *f, struct followed *fe, const struct probe *p,
     int64_t now_ms)
@@ -376,6 +388,9 @@ arrived(struct follow *f, struct followed *fe, const struct probe *p,
 	if (p->deferrals > 0 || e->origin != EPISODE_BY_ATTEMPT)
 		longest = note_delay(e, stamp_span_ms(&p->first_attempt,
 		    &p->arrived, NULL));
+	if (e->state == EPISODE_FAILING && e->origin != EPISODE_BY_ATTEMPT &&
+	    !proves(e, p))
+		ask_after(f, fe, p->route, now_ms);
 	if (e->state == EPISODE_QUIET || !proves(e, p)) {
 		if (longest)
 			followed_put(f, e);

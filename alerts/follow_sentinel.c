@@ -98,10 +98,13 @@ followed_confirm_ms(const struct follow *f, const struct episode *e)
 }
 
 bool
-followed_wants_probe(const struct follow *f, const struct episode *e)
+followed_wants_probe(const struct follow *f, const struct followed *fe)
 {
-	struct episode_limits	lim;
+	const struct episode	*e = &fe->e;
+	struct episode_limits	 lim;
 
+	if (fe->came)
+		return (e->state == EPISODE_FAILING);
 	followed_limits(f, e, &lim);
 	return (e->state == EPISODE_FAILING && followed_by_attempts(e) &&
 	    e->accepts > 0 && e->accepts < lim.accepts_to_mend &&
@@ -166,15 +169,16 @@ follow_confirms(struct follow *f, int64_t now_ms, follow_want want, void *arg)
 	if (follow_next_ms(f) == 0 || follow_next_ms(f) > now_ms)
 		return;
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
-		if (!followed_wants_probe(f, &fe->e) || now_ms < fe->ask_ms)
+		if (!followed_wants_probe(f, fe) || now_ms < fe->ask_ms)
 			continue;
 		fe->ask_ms = now_ms + ASK_AGAIN_MS;
+		fe->came = false;
 		f->next->stale = true;
 		at = fe->e.routes;
 		text_copy(route, sizeof route, fe->last_route);
 		if (route[0] == '\0')
 			words_next(&at, route, sizeof route);
-		want(arg, fe->e.id, fe->e.scope, route);
+		want(arg, &fe->e, route);
 	}
 }
 
@@ -185,7 +189,8 @@ follow_confirming(struct follow *f, int64_t episode, const char *token,
 	struct followed	*fe = followed_by_id(f, episode);
 
 	follow_begin(f, now_ms);
-	if (fe == NULL || fe->e.state != EPISODE_FAILING)
+	if (fe == NULL || fe->e.state != EPISODE_FAILING ||
+	    !followed_by_attempts(&fe->e))
 		return;
 	text_copy(fe->e.sentinel, sizeof fe->e.sentinel, token);
 	followed_put(f, &fe->e);

@@ -185,7 +185,7 @@ next_ms(const struct follow *f)
 
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
 		at = sooner(at, tick_at(f, fe));
-		if (followed_wants_probe(f, &fe->e))
+		if (followed_wants_probe(f, fe))
 			at = sooner(at, fe->ask_ms);
 	}
 	return (at);

@@ -379,20 +379,48 @@ free_route(struct engine *e, int64_t episode, const char *name)
 	return (other);
 }
 
+/* Of one that is uncertain nobody knows whether it is. */
+static bool
+is_under_way(const struct route_run *r)
+{
+	const struct probe_run	*pr;
+
+	if (r->current != NULL)
+		return (true);
+	TAILQ_FOREACH(pr, &r->mailbox->pending, in_pending)
+		if (pr->route == r && pr->p.state == PROBE_ACCEPTED)
+			return (true);
+	return (false);
+}
+
+/* Those that are under way prove it themselves, or are still late. */
+static struct route_run *
+empty_route(struct engine *e, const struct episode *ep, const char *name)
+{
+	for (struct route_run **r = e->routes; *r != NULL; r++)
+		if (strcmp((*r)->route->name, name) == 0 && !(*r)->paused &&
+		    !(*r)->vanished && !is_under_way(*r) &&
+		    follow_shows(e->follow, ep, (*r)->route, (*r)->host))
+			return (*r);
+	return (NULL);
+}
+
 static void
-want_confirming(void *arg, int64_t episode, const char *scope,
-    const char *route)
+want_confirming(void *arg, const struct episode *ep, const char *route)
 {
 	struct engine		*e = arg;
-	struct probe_run	*pr = oldest_deferred(e, episode);
+	struct probe_run	*pr = oldest_deferred(e, ep->id);
 	struct route_run	*r;
 
-	(void)scope;
 	if (pr != NULL) {
-		follow_confirming(e->follow, episode, pr->p.token, e->now_ms);
+		follow_confirming(e->follow, ep->id, pr->p.token, e->now_ms);
 		probe_run_retry_now(e, pr);
-	} else if ((r = free_route(e, episode, route)) != NULL)
-		route_run_start(e, r, false, episode);
+		return;
+	}
+	r = ep->origin != EPISODE_BY_ATTEMPT ? empty_route(e, ep, route) :
+	    free_route(e, ep->id, route);
+	if (r != NULL)
+		route_run_start(e, r, false, ep->id);
 }
 
 static void

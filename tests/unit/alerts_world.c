@@ -209,11 +209,10 @@ world_turn(struct world *w)
 
 /* Nobody has a probe to confirm with. */
 static void
-ignore(void *arg, int64_t episode, const char *scope, const char *route)
+ignore(void *arg, const struct episode *e, const char *route)
 {
 	(void)arg;
-	(void)episode;
-	(void)scope;
+	(void)e;
 	(void)route;
 }
 

@@ -185,12 +185,12 @@ two_sentinels_do_not_wait_for_each_other(void **state)
 }
 
 static void
-want(void *arg, int64_t episode, const char *scope, const char *route)
+want(void *arg, const struct episode *e, const char *route)
 {
 	struct world	*world = arg;
 
-	world->want_episode = episode;
-	snprintf(world->want_scope, sizeof world->want_scope, "%s", scope);
+	world->want_episode = e->id;
+	snprintf(world->want_scope, sizeof world->want_scope, "%s", e->scope);
 	snprintf(world->want_route, sizeof world->want_route, "%s", route);
 }
 
@@ -488,6 +488,34 @@ late_mail_opens_an_episode_that_relayed_accepts_do_not_end(void **state)
 	world_pass(&w, HOUR);
 	assert_int_equal(fake_store_rows(w.store), 1);
 	assert_int_equal(fake_store_row(w.store, 0)->accepting_ms, 0);
+}
+
+/* Which proves nothing; but now it is worth a look. */
+static void
+a_late_mail_that_arrives_asks_once_for_a_new_one(void **state)
+{
+	(void)state;
+	world_accept(&w, "hidden", "relay.example");
+	w.now_ms += 10 * MINUTE;
+	follow_late(w.follow, world_route(&w, "hidden"),
+	    world_probe(&w, "hidden"), w.now_ms);
+	world_turn(&w);
+	w.now_ms += HOUR / 2;
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_int_equal(w.want_episode, 0);
+	world_arrive(&w, "hidden");
+	assert_int_equal(follow_next_ms(w.follow), w.now_ms + 30 * SECOND);
+	w.now_ms += 30 * SECOND;
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_int_equal(w.want_episode, 1);
+	assert_string_equal(w.want_route, "hidden");
+	w.want_episode = 0;
+	w.now_ms += HOUR / 4;
+	follow_confirms(w.follow, w.now_ms, want, &w);
+	assert_int_equal(w.want_episode, 0);
+	world_accept(&w, "hidden", "relay.example");
+	world_arrive(&w, "hidden");
+	assert_string_equal(w.told, "FAD");
 }
 
 static void
@@ -1282,6 +1310,7 @@ main(void)
 		TEST(a_relapse_within_settle_is_the_same_episode),
 		TEST(flapping_for_a_day_tells_little_and_the_end),
 		TEST(late_mail_opens_an_episode_that_relayed_accepts_do_not_end),
+		TEST(a_late_mail_that_arrives_asks_once_for_a_new_one),
 		TEST(a_blind_mailbox_is_told_after_a_while_and_its_return_once),
 		TEST(a_short_blindness_is_not_told),
 		TEST(a_refused_login_is_blindness_and_no_trouble_of_the_server),
