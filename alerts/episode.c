@@ -180,8 +180,6 @@ begin_failing(struct episode *e, int64_t now_ms)
 	e->tell_ms = 0;
 	if (!believed_well)
 		return (0);
-	if (e->failing_notice_ms == 0)
-		e->failing_notice_ms = now_ms;
 	e->reminders = 0;
 	e->acked = false;
 	return (EPISODE_OWES_FAILING);

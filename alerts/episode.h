@@ -68,7 +68,8 @@ struct episode {
 	/* Wall milliseconds, 0: none. */
 	int64_t			 first_miss_ms;	/* of the doubt that last led here */
 	int64_t			 opened_ms;	/* first became FAILING */
-	int64_t			 failing_notice_ms;	/* first owed */
+	int64_t			 failing_notice_ms;	/* first owed to anybody;
+						 * the caller sets it */
 	int64_t			 run_ms;	/* first accept of the run */
 	int64_t			 accepting_ms;	/* of this swing */
 	int64_t			 delivered_ms;	/* QUIET: closed, see

@@ -237,6 +237,19 @@ followed_withhold(const struct follow *f, struct followed *fe,
 	return (episode_withhold(e, believed, owes, fe->hold_ms != 0));
 }
 
+/* Owed to somebody: one that a window has kept back, or that no section hears
+ * of, has told nobody. */
+static void
+note_failing_told(struct follow *f, struct episode *e, unsigned owes, int told,
+    int64_t now_ms)
+{
+	if (told == 0 || (owes & EPISODE_OWES_FAILING) == 0 ||
+	    e->failing_notice_ms != 0)
+		return;
+	e->failing_notice_ms = now_ms;
+	followed_put(f, e);
+}
+
 /* One step of the table: its row, its reason and its notices in one turn. */
 unsigned
 followed_move(struct follow *f, struct followed *fe, const struct step *s,
@@ -256,6 +269,7 @@ followed_move(struct follow *f, struct followed *fe, const struct step *s,
 	set_reminder(f, e, owes, now_ms);
 	followed_put(f, e);
 	told = followed_tell(f, e, owes, NULL, s->transcript, now_ms);
+	note_failing_told(f, e, owes, told, now_ms);
 	if (!s->quiet || before != e->state || owes != 0 ||
 	    damped != (e->owed != 0) || held != e->held)
 		followed_note(f, e, s, before, owes, told, &lim, now_ms);
@@ -363,6 +377,7 @@ followed_miss(struct follow *f, struct followed *fe, const struct route *r,
 {
 	bool		joined = false;
 	unsigned	owes;
+	int		told;
 
 	/* In a window nobody joins those who have been told: if it ends
 	 * there, nobody of them needs to know. */
@@ -374,9 +389,12 @@ followed_miss(struct follow *f, struct followed *fe, const struct route *r,
 		joined = followed_join(&fe->e, r);
 	owes = followed_move(f, fe, s, now_ms);
 	if (joined && !fe->e.held && fe->e.state == EPISODE_FAILING &&
-	    (owes & EPISODE_OWES_FAILING) == 0)
-		followed_tell(f, &fe->e, EPISODE_OWES_FAILING, r->alerts->name,
-		    s->transcript, now_ms);
+	    (owes & EPISODE_OWES_FAILING) == 0) {
+		told = followed_tell(f, &fe->e, EPISODE_OWES_FAILING,
+		    r->alerts->name, s->transcript, now_ms);
+		note_failing_told(f, &fe->e, EPISODE_OWES_FAILING, told,
+		    now_ms);
+	}
 }
 
 void

@@ -49,6 +49,14 @@ of_episodes(struct world *w, const char *class)
 }
 
 static unsigned
+of_noticed(struct world *w, const char *class)
+{
+	(void)w;
+	return (rows_count(scratch, ROWS_EPISODES, EPISODES_CLASS, class,
+	    EPISODES_FAILING_NOTICE));
+}
+
+static unsigned
 of_unaccepted(struct world *w, const char *class)
 {
 	(void)w;
@@ -146,6 +154,7 @@ static const struct figure	figures[] = {
 	{ "attempts",	of_attempts },	/* [class]: sessions of probes */
 	{ "sessions",	of_sessions },	/* server */
 	{ "episodes",	of_episodes },	/* [class]: closed ones */
+	{ "noticed",	of_noticed },	/* class: of those, failing was told */
 	{ "unaccepted",	of_unaccepted },	/* class: of those, no accept seen */
 	{ "open",	of_open },	/* not quiet */
 	{ "duplicates",	of_duplicates },

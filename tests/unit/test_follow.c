@@ -760,6 +760,7 @@ a_route_without_alerts_is_followed_in_silence(void **state)
 	world_pass(&w, DAY);
 	assert_string_equal(w.told, "");
 	assert_int_equal(fake_store_rows(w.store), 1);
+	assert_int_equal(fake_store_row(w.store, 0)->failing_notice_ms, 0);
 }
 
 static void

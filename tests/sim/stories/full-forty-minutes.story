@@ -13,6 +13,7 @@ end
 until 3h
 expect notices "failing accepting delivered"
 expect open 0
+expect noticed system-full 1
 expect episodes system-full 1
 expect attempts system-full 4..8
 expect delivered 20..40

@@ -18,4 +18,5 @@ expect notices "failing"
 until 4h
 expect notices "failing accepting delivered"
 expect open 0
+expect noticed system-full 1
 sweep

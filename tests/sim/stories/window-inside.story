@@ -15,4 +15,5 @@ until 6h
 expect notices ""
 expect episodes system-full 1
 expect open 0
+expect noticed system-full 0
 sweep
