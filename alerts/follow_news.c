@@ -438,6 +438,26 @@ is_reported(const struct follow *f, const struct route *r)
 	return (false);
 }
 
+/*
+ * A probe that nobody has answered 250 for, while its route is known not to be
+ * answered: that it does not arrive is no other trouble.
+ */
+static bool
+is_uncertain(const struct follow *f, const struct route *r,
+    const struct probe *p)
+{
+	const struct followed	*fe;
+
+	if (p->class != CLASS_UNCERTAIN)
+		return (false);
+	TAILQ_FOREACH(fe, &f->episodes, entry)
+		if (fe->e.class == CLASS_UNCERTAIN &&
+		    episode_is_open(&fe->e) &&
+		    followed_speaks(f, &fe->e, r, p->host))
+			return (true);
+	return (false);
+}
+
 void
 follow_late(struct follow *f, const struct route *r, const struct probe *p,
     int64_t now_ms)
@@ -449,7 +469,7 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 	struct followed		*fe;
 
 	follow_begin(f, now_ms);
-	if (is_reported(f, r))
+	if (is_reported(f, r) || is_uncertain(f, r, p))
 		return;
 	judge_age(r, p->host, &j);
 	fe = followed_find(f, &j, r, p->host, now_ms);

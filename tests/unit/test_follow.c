@@ -490,6 +490,29 @@ late_mail_opens_an_episode_that_relayed_accepts_do_not_end(void **state)
 	assert_int_equal(fake_store_row(w.store, 0)->accepting_ms, 0);
 }
 
+static void
+what_is_uncertain_already_is_not_also_late(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		world_attempt(&w, "r1", "mx.example", STAGE_DOT,
+		    CLASS_UNCERTAIN, "");
+		world_pass(&w, 6 * MINUTE);
+	}
+	assert_string_equal(w.told, "F");
+	follow_late(w.follow, world_route(&w, "r1"), world_probe(&w, "r1"),
+	    w.now_ms);
+	world_turn(&w);
+	assert_string_equal(w.told, "F");
+	/* Not of what was accepted. */
+	memset(w.probes, 0, sizeof w.probes);
+	world_accept(&w, "r1", "mx.example");
+	follow_late(w.follow, world_route(&w, "r1"), world_probe(&w, "r1"),
+	    w.now_ms);
+	world_turn(&w);
+	assert_string_equal(w.told, "FF");
+}
+
 /* Which proves nothing; but now it is worth a look. */
 static void
 a_late_mail_that_arrives_asks_once_for_a_new_one(void **state)
@@ -1311,6 +1334,7 @@ main(void)
 		TEST(a_relapse_within_settle_is_the_same_episode),
 		TEST(flapping_for_a_day_tells_little_and_the_end),
 		TEST(late_mail_opens_an_episode_that_relayed_accepts_do_not_end),
+		TEST(what_is_uncertain_already_is_not_also_late),
 		TEST(a_late_mail_that_arrives_asks_once_for_a_new_one),
 		TEST(a_blind_mailbox_is_told_after_a_while_and_its_return_once),
 		TEST(a_short_blindness_is_not_told),
