@@ -66,7 +66,9 @@ struct episode {
 	unsigned		 reminders;	/* since failing was last told */
 	bool			 acked;
 	/* Wall milliseconds, 0: none. */
-	int64_t			 first_miss_ms;	/* of the doubt that last led here */
+	int64_t			 first_miss_ms;	/* of the doubt that last led here;
+						 * of age: the hand-over of the first
+						 * that was late */
 	int64_t			 opened_ms;	/* first became FAILING */
 	int64_t			 failing_notice_ms;	/* first owed to anybody;
 						 * the caller sets it */

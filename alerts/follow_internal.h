@@ -47,6 +47,8 @@ struct step {
 	const char		*said;		/* the server's words, or "" */
 	const char		*transcript;	/* or "" */
 	bool			 quiet;		/* no row unless something moved */
+	int64_t			 since_ms;	/* when what is missed now began;
+						 * 0: with this */
 };
 
 /* follow.c */

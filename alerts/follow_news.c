@@ -464,7 +464,8 @@ follow_late(struct follow *f, const struct route *r, const struct probe *p,
 {
 	struct step		 s = { .event = EPISODE_EV_MISS,
 				    .token = p->token, .said = "late",
-				    .transcript = "" };
+				    .transcript = "",
+				    .since_ms = p->accepted.wall_ms };
 	struct judgement	 j;
 	struct followed		*fe;
 

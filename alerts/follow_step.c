@@ -260,11 +260,14 @@ followed_move(struct follow *f, struct followed *fe, const struct step *s,
 	enum episode_state	 before = e->state;
 	enum episode_state	 believed = episode_believed(e);
 	bool			 damped = e->owed != 0, held = e->held;
+	bool			 told_before = episode_is_open(e);
 	unsigned		 owes;
 	int			 told;
 
 	followed_limits(f, e, &lim);
 	owes = episode_step(e, s->event, &lim, now_ms);
+	if (s->since_ms != 0 && e->misses == 1 && !told_before)
+		e->first_miss_ms = s->since_ms;
 	owes = followed_withhold(f, fe, believed, owes, now_ms);
 	set_reminder(f, e, owes, now_ms);
 	followed_put(f, e);

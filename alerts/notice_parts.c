@@ -153,6 +153,25 @@ static const char *const moments[STAGES] = {
 
 /* The parts. */
 
+/* Of the first one, that is: others may have come late since. */
+static void
+say_late(struct draft *d)
+{
+	const struct episode	*e = d->e;
+	char			 when[128], span[NOTICE_SPAN];
+
+	moment(d, e->first_miss_ms, when, sizeof when);
+	if (e->misses == 1 && d->n->kind == NOTICE_FAILING)
+		wrapf(d, "%s accepted a test message, but it has not arrived "
+		    "in time: it was handed over at %s and has been under way "
+		    "for %s.", d->who, when,
+		    notice_span(d->now_ms - e->first_miss_ms, span));
+	else
+		wrapf(d, "%s accepted test messages, but they have not arrived "
+		    "in time: the first of them was handed over at %s.",
+		    d->who, when);
+}
+
 static void
 part_said(struct draft *d)
 {
@@ -164,8 +183,7 @@ part_said(struct draft *d)
 		    "about the mail itself: no probe is counted as lost "
 		    "meanwhile. The reason:", d->who);
 	else if (e->origin == EPISODE_BY_AGE)
-		wrapf(d, "%s accepted a test message, but it has not arrived "
-		    "in time.", d->who);
+		say_late(d);
 	else if (e->origin == EPISODE_BY_BOUNCE)
 		wrapf(d, "A delivery report says that %s does not take mail:",
 		    d->who);

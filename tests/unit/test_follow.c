@@ -513,6 +513,30 @@ what_is_uncertain_already_is_not_also_late(void **state)
 	assert_string_equal(w.told, "FF");
 }
 
+static void
+what_is_late_began_when_it_was_handed_over(void **state)
+{
+	int64_t	since_ms;
+
+	(void)state;
+	world_accept(&w, "hidden", "relay.example");
+	since_ms = w.now_ms;
+	world_pass(&w, 10 * MINUTE);
+	follow_late(w.follow, world_route(&w, "hidden"),
+	    world_probe(&w, "hidden"), w.now_ms);
+	world_turn(&w);
+	assert_non_null(strstr(w.last.message, "Lasting        10 min"));
+	memset(w.probes, 0, sizeof w.probes);
+	world_accept(&w, "hidden", "relay.example");
+	follow_late(w.follow, world_route(&w, "hidden"),
+	    world_probe(&w, "hidden"), w.now_ms);
+	world_accept(&w, "hidden", "relay.example");
+	world_arrive(&w, "hidden");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told, "FAD");
+	assert_int_equal(fake_store_row(w.store, 0)->first_miss_ms, since_ms);
+}
+
 /* Which proves nothing; but now it is worth a look. */
 static void
 a_late_mail_that_arrives_asks_once_for_a_new_one(void **state)
@@ -1335,6 +1359,7 @@ main(void)
 		TEST(flapping_for_a_day_tells_little_and_the_end),
 		TEST(late_mail_opens_an_episode_that_relayed_accepts_do_not_end),
 		TEST(what_is_uncertain_already_is_not_also_late),
+		TEST(what_is_late_began_when_it_was_handed_over),
 		TEST(a_late_mail_that_arrives_asks_once_for_a_new_one),
 		TEST(a_blind_mailbox_is_told_after_a_while_and_its_return_once),
 		TEST(a_short_blindness_is_not_told),

@@ -562,6 +562,27 @@ a_relapse_says_when_it_began_and_that_it_came_again(void **state)
 }
 
 static void
+late_mail_says_when_it_was_handed_over(void **state)
+{
+	struct episode	e = full();
+
+	(void)state;
+	e.origin = EPISODE_BY_AGE;
+	e.class = CLASS_UNDELIVERED;
+	e.misses = 1;
+	e.opened_ms = e.last_miss_ms = BEGAN + 43 * MINUTE + 20 * SECOND;
+	write_it(NOTICE_FAILING, &e);
+	says("handed over at 2026-01-01");
+	says("43 min 20 s.");
+	says("Since          2026-01-01 00:00:00 UTC");
+	says("Lasting        43 min 20 s");
+	e.misses = 2;
+	write_it(NOTICE_REMINDER, &e);
+	says("the first of them");
+	says_not("under way for");
+}
+
+static void
 what_is_no_longer_watched_says_since_when_and_that_nobody_knows(void **state)
 {
 	struct episode	e = full();
@@ -759,6 +780,7 @@ main(void)
 		    a_blind_mailbox_is_named_in_the_accepting_notice),
 		cmocka_unit_test(
 		    a_relapse_says_when_it_began_and_that_it_came_again),
+		cmocka_unit_test(late_mail_says_when_it_was_handed_over),
 		cmocka_unit_test(
 		    what_is_no_longer_watched_says_since_when_and_that_nobody_knows),
 		cmocka_unit_test(a_test_says_so_in_subject_and_body),
