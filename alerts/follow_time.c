@@ -122,11 +122,50 @@ unhold(struct follow *f, struct followed *fe, int64_t now_ms)
 		followed_move(f, fe, &s, now_ms);
 }
 
-/* Nobody needs to be reminded of what is being mended. */
+static bool
+is_paused(const struct follow *f, const struct route *r)
+{
+	int64_t	paused = 0;
+
+	return (store_fact_get(f->store, "paused", r->name, &paused, NULL,
+	    0) == 1 && paused != 0);
+}
+
+/* Whether a person has paused all that could show how it goes on.  Mailboxes
+ * are looked at all the same. */
+static bool
+nothing_is_tried(const struct follow *f, const struct episode *e)
+{
+	struct route *const	*r;
+	const char		*name;
+	enum scope_kind		 kind = judge_scope(e->scope, &name);
+
+	if (kind == SCOPE_MONITOR || kind == SCOPE_MAILBOX)
+		return (false);
+	for (r = f->config->routes; *r != NULL; r++)
+		if (follow_shows(f, e, *r, "") && !is_paused(f, *r))
+			return (false);
+	return (true);
+}
+
+/* Until when nobody needs to be reminded: of what is being mended, or has been
+ * put aside.  0: now is the time. */
+static int64_t
+quiet_until(const struct follow *f, const struct episode *e, int64_t now_ms)
+{
+	int64_t			 until_ms = window_covers(f->config, e->routes,
+				    now_ms);
+	const struct alerts	*a = followed_section(f, e);
+
+	if (until_ms != 0 || a == NULL || !nothing_is_tried(f, e))
+		return (until_ms);
+	return (now_ms + backoff_wait_ms(&a->remind, e->reminders));
+}
+
 static bool
 put_off_reminder(struct follow *f, struct followed *fe, int64_t now_ms)
 {
-	int64_t	until_ms = window_covers(f->config, fe->e.routes, now_ms);
+	int64_t	until_ms = quiet_until(f, &fe->e, now_ms);
 
 	if (fe->e.state != EPISODE_FAILING || until_ms == 0)
 		return (false);

@@ -201,6 +201,7 @@ plugin_route(const json_t *status, const char *name, enum level *level)
 struct summary {
 	size_t		 count[LEVELS];
 	size_t		 routes;
+	size_t		 paused;	/* of those that are OK */
 	enum level	 worst;
 	const json_t	*slowest;	/* borrowed; NULL: none delivered */
 	int64_t		 slowest_ms;
@@ -220,6 +221,10 @@ sum_up(const struct finding_scene *scene, const json_t *list,
 		finding_route(scene, r, &f);
 		sum->routes++;
 		sum->count[f.level]++;
+		if (strcmp(f.word, "paused") == 0) {
+			sum->paused++;
+			continue;
+		}
 		if (level_is_worse(f.level, sum->worst))
 			sum->worst = f.level;
 		ms = member_number(json_object_get(r, "last"), "total_ms",
@@ -235,9 +240,14 @@ static void
 put_good(struct line *l, const struct summary *sum)
 {
 	char	span[SAY_SPAN], name[FINDING_NAME];
+	size_t	well = sum->routes - sum->paused;
 
-	fprintf(l->f, "%zu route%s well", sum->routes,
-	    sum->routes == 1 ? "" : "s");
+	if (well > 0)
+		fprintf(l->f, "%zu route%s well", well, well == 1 ? "" : "s");
+	if (sum->paused > 0)
+		fprintf(l->f, "%s%zu%s paused, no probes are sent",
+		    well > 0 ? ", " : "", sum->paused, well > 0 ? "" :
+		    sum->paused == 1 ? " route" : " routes");
 	if (sum->slowest == NULL)
 		return;
 	fputs(", slowest ", l->f);

@@ -542,6 +542,28 @@ check_of_all_names_the_bad_ones_and_takes_the_worst(void **state)
 }
 
 static void
+check_of_all_says_how_many_are_paused(void **state)
+{
+	json_t		*s = status_of(changed(good_route, "{'paused': true}"),
+			    load(good_mailbox));
+	json_t		*routes = json_object_get(s, "routes");
+	enum level	 level;
+	char		*line = plugin_all(s, &level);
+
+	(void)state;
+	assert_int_equal(level, LEVEL_OK);
+	assert_non_null(strstr(line, "OK - 1 route paused, no probes are "
+	    "sent |"));
+	mem_free(line);
+	json_array_append_new(routes, changed(good_route, "{'route': 'in'}"));
+	line = plugin_all(s, &level);
+	assert_non_null(strstr(line, "OK - 1 route well, 1 paused, no probes "
+	    "are sent, slowest in: "));
+	mem_free(line);
+	json_decref(s);
+}
+
+static void
 many_bad_routes_are_counted_not_listed(void **state)
 {
 	json_t		*s = status_of(load(good_route), NULL);
@@ -695,6 +717,7 @@ main(void)
 		cmocka_unit_test(nothing_a_server_says_breaks_the_line),
 		cmocka_unit_test(a_very_long_reply_is_cut),
 		cmocka_unit_test(check_of_all_names_the_bad_ones_and_takes_the_worst),
+		cmocka_unit_test(check_of_all_says_how_many_are_paused),
 		cmocka_unit_test(many_bad_routes_are_counted_not_listed),
 		cmocka_unit_test(a_monitor_without_routes_is_unknown),
 		cmocka_unit_test(a_probe_s_result_is_told_as_it_ended),

@@ -768,6 +768,34 @@ reminders_come_at_growing_gaps_until_somebody_knows(void **state)
 }
 
 static void
+pause(const char *route, bool paused)
+{
+	assert_int_equal(store_fact_put(w.store, "paused", route, paused, ""),
+	    0);
+	world_turn(&w);
+}
+
+static void
+while_nothing_is_tried_nobody_is_reminded(void **state)
+{
+	(void)state;
+	world_attempt(&w, "hidden", "relay.example", STAGE_MAIL,
+	    CLASS_SYSTEM_FULL, "452 4.3.1 full");
+	pause("hidden", true);
+	world_pass(&w, 3 * DAY);
+	assert_string_equal(w.told, "F");
+	pause("hidden", false);
+	world_pass(&w, 2 * HOUR);
+	assert_string_equal(w.told, "FS");
+	assert_int_equal(follow_ack(w.follow, 1, w.now_ms), 0);
+	/* One of several is not all. */
+	world_full(&w, "r1");
+	pause("r1", true);
+	world_pass(&w, HOUR + MINUTE);
+	assert_string_equal(w.told, "FSFS");
+}
+
+static void
 every_section_of_an_episode_is_told_from_the_start(void **state)
 {
 	static const char	more[] =
@@ -1370,6 +1398,7 @@ main(void)
 		TEST(blindness_does_not_end_a_full_system),
 		TEST(greylisting_is_no_trouble_within_its_grace),
 		TEST(reminders_come_at_growing_gaps_until_somebody_knows),
+		TEST(while_nothing_is_tried_nobody_is_reminded),
 		TEST(every_section_of_an_episode_is_told_from_the_start),
 		TEST(a_route_without_alerts_is_followed_in_silence),
 		TEST(a_reload_does_not_forget_what_is_owed),
