@@ -14,8 +14,8 @@ end
 30m pause r2
 50m server mx accepts
 until 6h
-expect notices "failing reminder reminder"
+expect notices "failing"
 6h resume r1
 until 8h
-expect notices "failing reminder reminder accepting delivered"
+expect notices "failing accepting delivered"
 expect open 0
