@@ -12,6 +12,7 @@
 #include "build.h"
 #include "monitor/clock.h"
 #include "monitor/control_json.h"
+#include "monitor/csv.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
 #include "monitor/tally.h"
@@ -215,6 +216,18 @@ add_notices(struct control *k, json_t *j, int64_t now_ms)
 }
 
 static void
+add_csv(struct control *k, json_t *j)
+{
+	size_t		 waiting;
+	const char	*trouble = csv_trouble(engine_csv(k->engine),
+			    &waiting);
+
+	json_object_set_new(j, "csv_trouble", control_json_text(trouble));
+	json_object_set_new(j, "csv_rows_waiting",
+	    json_integer((json_int_t)waiting));
+}
+
+static void
 do_status(struct client *c, const json_t *request)
 {
 	struct control	*k = c->control;
@@ -244,6 +257,7 @@ do_status(struct client *c, const json_t *request)
 	json_object_set_new(j, "jobs_waiting", json_integer(waiting));
 	json_object_set_new(j, "watchers", json_integer(watchers));
 	add_notices(k, j, mailboxes.now_ms);
+	add_csv(k, j);
 	json_object_set_new(j, "commits",
 	    json_integer((json_int_t)store_commits(k->store)));
 	answer(c, j);

@@ -1,6 +1,7 @@
 #include "monitor/csv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,7 @@ struct csv {
 	size_t		 tail_count;
 	uint64_t	 mark;		/* store_commits() at the last sync */
 	bool		 failing;	/* files cannot be written: said once */
+	char		 trouble[PATH_MAX + 256];	/* when failing */
 	size_t		 dropped;	/* since it began to fail */
 };
 
@@ -222,10 +224,23 @@ csv_episode(struct csv *c, const struct episode *e)
 static void
 began_to_fail(struct csv *c, const char *file, const char *why)
 {
+	snprintf(c->trouble, sizeof c->trouble, "%s/%s: %s", c->directory,
+	    file, why);
 	if (!c->failing)
-		log_error("csv: %s/%s: %s; rows wait until it can be written",
-		    c->directory, file, why);
+		log_error("csv: %s; rows wait until it can be written",
+		    c->trouble);
 	c->failing = true;
+}
+
+const char *
+csv_trouble(const struct csv *c, size_t *waiting_r)
+{
+	const struct row	*r;
+
+	*waiting_r = 0;
+	TAILQ_FOREACH(r, &c->rows, entry)
+		*waiting_r += r->state == ROW_QUEUED;
+	return (c->failing ? c->trouble : "");
 }
 
 static void

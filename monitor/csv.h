@@ -48,6 +48,12 @@ void		 csv_episode(struct csv *, const struct episode *);
  */
 int		 csv_flush(struct csv *);
 
+/*
+ * Why rows cannot be written, and how many wait for it; "" while they can.
+ * Borrowed, until the next flush.
+ */
+const char	*csv_trouble(const struct csv *, size_t *waiting_r);
+
 /* How many rows make a sync due; 1: each is synced at once. */
 #define CSV_SYNC_ROWS	64
 void		 csv_sync_every(struct csv *, unsigned rows);

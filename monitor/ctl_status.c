@@ -31,6 +31,10 @@ show_head(const json_t *status, int64_t now_ms)
 	if (expired > 0)
 		printf(", given up in 7 days %" PRId64, expired);
 	putchar('\n');
+	if (member_text(status, "csv_trouble")[0] != '\0')
+		printf("CSV files cannot be written: %s; %" PRId64
+		    " rows wait\n", member_text(status, "csv_trouble"),
+		    member_number(status, "csv_rows_waiting", 0));
 }
 
 /* "delivered 0.84 s" */

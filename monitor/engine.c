@@ -635,6 +635,12 @@ engine_probes(struct engine *e,
 	mem_free(list);
 }
 
+const struct csv *
+engine_csv(const struct engine *e)
+{
+	return (e->csv);
+}
+
 struct follow *
 engine_follow(struct engine *e)
 {

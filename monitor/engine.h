@@ -215,6 +215,7 @@ void	 engine_mailbox_views(struct engine *,
 void	 engine_probes(struct engine *,
 	    void (*)(void *arg, const struct probe *), void *arg);
 struct follow	*engine_follow(struct engine *);
+const struct csv *engine_csv(const struct engine *);
 struct outbox	*engine_outbox(struct engine *);
 
 #endif

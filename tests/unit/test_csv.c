@@ -741,17 +741,23 @@ static void
 a_symbolic_link_is_not_followed(void **state)
 {
 	struct world	w = open_world(state);
+	size_t		 waiting;
 
 	scratch_write(scratch_path(state, "precious"), "precious\n");
 	assert_int_equal(symlink(scratch_path(state, "precious"),
 	    scratch_path(state, FIRST)), 0);
 	tell(&w, "t1", NOON);
+	assert_string_equal(csv_trouble(w.csv, &waiting), "");
 	assert_int_equal(csv_flush(w.csv), -1);
 	assert_int_equal(store_commit(w.store), 0);
 	scratch_logged("symbolic links");
+	assert_non_null(strstr(csv_trouble(w.csv, &waiting), "symbolic links"));
+	assert_int_equal(waiting, 1);
 	file_has(state, "precious", "t1", 0);
 	unlink(scratch_path(state, FIRST));
 	flushed(&w);
+	assert_string_equal(csv_trouble(w.csv, &waiting), "");
+	assert_int_equal(waiting, 0);
 	scratch_logged("can be written again");
 	file_has(state, FIRST, "t1,", 1);
 	close_world(&w);
