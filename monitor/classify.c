@@ -88,17 +88,30 @@ static const struct row table[] = {
 
 /* By code: the whole system is full. */
 { 0,		NULL,	"X.3.1", NULL,			CLASS_SYSTEM_FULL },
+/* The same, said by a server further on and quoted by this one. */
+{ 0,		"0 4.. 5..", NULL,
+    " 421 4 3 1 | 431 4 3 1 | 450 4 3 1 | 451 4 3 1 | 452 4 3 1 |"
+    " 550 5 3 1 | 552 5 3 1 | 554 5 3 1 ",
+							CLASS_SYSTEM_FULL },
+{ 0,		"4.. 5..", "X.1.* X.4.7",
+    " said 4& no space left on device| said 4& disk space|"
+    " said 4& disk full| said 4& queue file write error|"
+    " said 4& insufficient system storage|"
+    " said 4& insufficient system resources",
+							CLASS_SYSTEM_FULL },
 
 /* Greylisting has many codes and is told by its words. */
 { 0,		NULL,	NULL,
     "greylist|graylist|grey list|gray list| greylst|postgrey| sqlgrey|"
-    " spf gray| spf grey|grey rbl|=grey.rbl| greyed ",
+    " spf gray| spf grey|grey rbl|=grey.rbl| greyed |reconnect to fast|"
+    "reconnect too fast|reconnect too soon|reconnected too",
 							CLASS_GREYLISTING },
 { 0,		"4..",	"- 4.7.* 4.2.0 4.3.0 4.0.0 4.1.0 4.5.1",
     "come back in | come back later| comeback later|"
     " retry in a few minutes | try again in a few m| try again in &"
     " seconds | try again in & minutes | try again after & seconds |"
     " retry after & seconds |internal resource temporarily unavailable|"
+    "internal resource is temporarily unavailable|"
     "internal resources are temporarily unavailable| first time & try |"
     " unknown triplet | new triplet | initial contact |"
     " temporarily deferred for sender verification |"
@@ -116,10 +129,12 @@ static const struct row table[] = {
 { 0,		NULL,	NULL,
     "submission quota| submissionquota| send quota| sending quota|"
     " transfer quota| queue quota| outbound quota|sender quota|"
-    " message quota exceeded for this sender",
+    " message quota exceeded for this sender| you sent to many mails|"
+    " you sent too many",
 							CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.2.2", NULL,			CLASS_MAILBOX_FULL },
-{ 0,		NULL,	"X.2.3 X.3.4 X.7.16", "!mailbox full", CLASS_SIZE },
+{ 0,		NULL,	"X.2.3 X.3.4 X.7.16",
+    "!mailbox full&!policy violation",			CLASS_SIZE },
 
 /* A refused login, whatever the words. */
 { 0,		"535",	NULL,	NULL,			CLASS_AUTH },
@@ -133,6 +148,7 @@ static const struct row table[] = {
 { 0,		NULL,	"X.7.320-325", NULL,		CLASS_TLS },
 { 0,		NULL,	"X.7.5-6",
     "crypto| tls | ssl |certificate",			CLASS_TLS },
+{ 0,		"454",	"- X.7.*", "certificate",	CLASS_TLS },
 { 0,		"4.. 53. 54. 55. 57.", "!X.1.1 X.5.2",
     " starttls &!only one | tls & required | tls & not available| tls &"
     " certificate|tlsa record|tls required|tls is required|requires tls|"
@@ -147,17 +163,19 @@ static const struct row table[] = {
     "cleartext|clear text|secure connection|ssl required|ssl handshake|"
     "certificate verif|certificate validation|certificate has expired|"
     "certificate expired|security subsystem| mta sts | requiretls |"
-    " tls 1 0 | tls 1 1 | tls protected |only tls ",
+    " tls 1 0 | tls 1 1 | tls protected |only tls |ssl certificate|"
+    "certificate error",
 							CLASS_TLS },
 { 0,		"50.",	"!X.1.1 X.5.2",
     "!only one& starttls first| tls not available| tls unavailable|"
     "tls required|not support tls| starttls required| starttls not |"
-    " must issue a starttls| tls currently unavailable|encryption required",
+    " must issue a starttls| tls currently unavailable|"
+    "encryption required| ssl attempted| non ssl ",
 							CLASS_TLS },
 
 /* How the sender's domain and address are proved: policy, not a login. */
 { 0,		NULL,	"X.7.20-27 X.7.29-30", NULL,	CLASS_POLICY },
-{ 0,		NULL,	"!X.1.1 X.4.* X.2.1",
+{ 0,		NULL,	"!X.1.1 X.4.* X.2.1 X.7.28",
     " dmarc | dkim | spf |=openspf.|sender policy framework| ptr | rdns |"
     " fcrdns |reverse dns|valid reverse|valid hostname|valid host name|"
     "reverse lookup|reverse hostname|reverse host name|reverse mapping|"
@@ -203,10 +221,20 @@ static const struct row table[] = {
     "logon failure|login required| log in with | not logged in |"
     " server token|!protected& password |invalid user or password|"
     "username and password|pop before smtp|check for new mail first|"
-    "smtpclientauthentication",
+    "smtpclientauthentication| auth error|authentication canceled|"
+    "authentication cancelled|authentication refused|invalid auth string|"
+    "too much fail authentication",
 							CLASS_AUTH },
 
 /* The server's own storage, named without X.3.1. */
+{ 0,		"0 4..", "X.2.1 X.3.0 X.4.7 X.7.*",
+    "!spam&!virus&no space left on device|!spam&!virus&!mailbox&!user&"
+    "!account&!inbox&disk full|!spam&!virus&!mailbox&!user&!account&!inbox&"
+    "disk is full|!spam&!virus&!mailbox&!user&!account&!inbox&"
+    "!recipient&!quota&disk space|insufficient system storage|"
+    "queue file write error|filesystem full|file system full|"
+    "!spam&spool & is full ",
+							CLASS_SYSTEM_FULL },
 { 0,		"4.. 5..", "- X.0.0 X.3.0 X.3.3 X.3.5 X.4.5 X.5.0 X.2.0 X.6.0",
     "!mailbox&!user&!account&!inbox&disk is full|!mailbox&!user&!account&"
     "!inbox&disk full|!mailbox&!user&!account&disk space|"
@@ -215,14 +243,18 @@ static const struct row table[] = {
     "mail system full|mail system is full|mailsystem full|"
     "mailsystem is full|mail server full|mail server is full|"
     "server storage full|server is full|server disk|system storage|"
-    "space shortage|shortage of space|!mailbox&no space left|no room on|"
+    "space shortage|shortage of space|no space left on device|"
+    "!mailbox&no space left|no room on|"
     "insufficient free disk|insufficient free space|out of space on|"
     "not enough space on the disk|not enough space on disk|"
     "not enough space on server|disk space not enough|low on disk|"
     "low on space|low on storage|filesystem full|filesystem is full|"
     "file system full|file system is full|partition full|partition is full|"
     "partition is & full |partition & full |"
-    "spool full|spool is full|spool space|writing spool|write spool|"
+    "spool full|spool is full|spool directory full|"
+    "spool directory is full|queue directory full|"
+    "queue directory is full| var is full | var spool is full |"
+    " var full |spool space|writing spool|write spool|"
     "spool file write|spool write|queue file write|write queue file|"
     "writing queue file|writing to queue|queue is full|queue full|"
     "queue disk|write error or disk|disk write|writing to disk|"
@@ -233,20 +265,25 @@ static const struct row table[] = {
     "storage is exhausted|storage exhausted|storage backend is full|"
     "run out of room|free blocks|!mailbox&free space & minimum|"
     "quota exceeded on the queue|server is out of storage|"
-    "speicherplatz auf dem server|speicherplatz mehr|"
+    "speicherplatz auf dem server|speicherplatz auf dem mailserver|"
+    "!postfach&speicherplatz mehr|"
     "!boite&espace disque|"
     "plus de place sur le disque|espacio en disco|espaco em disco|"
     "spazio su disco|memoria di sistema insufficiente",
 							CLASS_SYSTEM_FULL },
-{ 0,		"431",	"- X.0.0 X.3.0", NULL,		CLASS_SYSTEM_FULL },
+{ 0,		"431",	"- X.0.0 X.3.0",
+    "!mailbox&!quota&!inbox&!account",			CLASS_SYSTEM_FULL },
 { 0,		"4..",	"X.3.0",
     "!mailbox&!user&!account&!inbox&!recipient&!quota& is full ",
 							CLASS_SYSTEM_FULL },
-{ 0,		"45.",	"-",
+{ 0,		"45.",	"- X.0.0 X.3.0",
     "!mailbox&!user&!account&!recipient&!inbox& insufficient storage|"
     " out of space |!mailbox&!user&!account&!recipient&!inbox&!too many&"
     "storage full|!mailbox&!user&!account&!recipient&!inbox&"
-    "storage exceeded",
+    "storage exceeded|!mailbox&!user&!account&!recipient&!inbox&!quota&"
+    " not enough storage|!mailbox&!user&!account&!recipient&!inbox&!quota&"
+    " not enough space|!mailbox&!user&!account&!recipient&!inbox&!quota&"
+    " insufficient space",
 							CLASS_SYSTEM_FULL },
 
 /* Limits on what one sender may do in a span of time. */
@@ -283,7 +320,7 @@ static const struct row table[] = {
     "simultaneous connections|concurrent connections from|"
     "concurrent smtp connections from|concurrent sessions from|"
     "exceeded connection|trop de connexion|trop de mess|"
-    "demasiados mensajes|zu viele nachrichten|zu viele verbindungen|"
+    "demasiados mensajes|zu viele nachrichten|zu viele & verbindungen|"
     "server busy & try again later from | service refuse |"
     "service refused please try| mass mail|"
     "too many bad|too many invalid recipients|too many unknown|"
@@ -291,18 +328,24 @@ static const struct row table[] = {
     "=rp:|=mi:cel|=mi:dmc|=mi:ccl|=mi:sfq|too many attempts|"
     "too many requests|too many auth |too many new |try again slower|"
     "you have exceeded the|too many rcpts|too many recipients from|"
-    " tls sessions from|too many transactions|exceeded limit on",
+    " tls sessions from|too many transactions|exceeded limit on|"
+    "too many sessions from|too many recent |too many same |"
+    "!spam&!score&threshold exceeded|!mailbox&!quota&!storage&!inbox&"
+    "reached its limit for| hl icc | hl ifc |"
+    "tenant exceeded its|batch limit reached",
 							CLASS_RATE_LIMIT },
 { 0,		"4.. 5..", "X.7.*",
     "too many connections|too many sessions|too many concurrent|"
     "server busy|!mailbox&!storage&!size&limit exceeded| quota exceeded &"
-    "!mailbox&!recipient&!user&!box|too many errors|too many protocol",
+    "!mailbox&!recipient&!user&!box&!spam&!virus&!phish|too many errors|"
+    "too many protocol",
 							CLASS_RATE_LIMIT },
 { 0,		"421",	"!X.4.5 X.3.2",
     "too many connections",				CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.7.28", NULL,			CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.4.5",
-    "limit exceeded|limit reached|quota exceeded",	CLASS_RATE_LIMIT },
+    "limit exceeded|!service unavailable&limit reached|quota exceeded",
+							CLASS_RATE_LIMIT },
 
 /* By code: names and routes, addresses, the channel. */
 { 0,		"550 4..", "X.1.10",
@@ -313,6 +356,7 @@ static const struct row table[] = {
     "network is unreachable|connection reset|lost connection|"
     "requests to connect|conversation with & timed out|connection closed",
 							CLASS_NETWORK },
+{ 0,		NULL,	"X.4.6", "sending activity",	CLASS_POLICY },
 { 0,		NULL,	"X.1.10 X.4.3 X.4.4 X.4.6 X.4.14 X.4.300-399", NULL,
 							CLASS_DNS },
 { 0,		NULL,	"X.1.2",
@@ -323,10 +367,18 @@ static const struct row table[] = {
     "mailbox",
 							CLASS_NO_SUCH_USER },
 { 0,		NULL,	"X.1.1",
-    " quota |over quota|overquota|mailbox full|mailbox is full|storage|"
-    " pleine",
+    " quota |over quota|overquota|mailbox full|mailbox is full|"
+    "storage full|storage is full|storage limit|storage space|"
+    "of storage|exceeded storage|exceeded its storage|"
+    "insufficient storage|not enough storage| pleine",
 							CLASS_MAILBOX_FULL },
 { 0,		NULL,	"X.1.1 X.1.6 X.1.4", NULL,	CLASS_NO_SUCH_USER },
+
+/* Unwanted mail is often about full mailboxes; its refusal may quote it. */
+{ 0,		"5..",	"- X.0.0 X.6.0 X.7.*",
+    " as spam| is spam|spam message| phishing|virus found|"
+    "virus detected|contains a virus|contains virus|infected",
+							CLASS_POLICY },
 
 /* The size of this message. */
 { 0,		"0 4.. 5..", "!X.5.2 X.5.4",
@@ -335,13 +387,15 @@ static const struct row table[] = {
     "message larger|message was too large|mail too large|mail is too large|"
     "mail too big|email too large|email is too large|too large for|"
     "maximum message size|max message size|maximum inbound message|"
-    "!mailbox&maximum size|maxsize|message length|message exceeds|mail exceeds|"
+    "!mailbox&!mail file&maximum size|maxsize|message length|message exceeds|"
+    "mail exceeds|"
     "exceeds size|!mailbox&exceeds maximum size|exceeded size|"
-    "!mailbox&size exceed|databytes|message is too long|"
+    "!mailbox&!mail file&size exceed|databytes|message is too long|"
     "headers too large|header line is too long|header line too long|"
     "message header is ridic|header size|header too|headers exceed|"
     "too much mail data|too much data|class size|file too big|"
-    "file is too large|attachment too|attachments too|nachricht zu gros|"
+    "file is too large|attachment too|attachments too|"
+    "attachment is too|attachment exceeds|attachments exceed|nachricht zu gros|"
     "zu gros|trop volumineux|message trop gros|taille du message|"
     "taille limite|demasiado grande|muito grande|troppo grande|larger than|"
     "we accept & mb ",
@@ -355,8 +409,15 @@ static const struct row table[] = {
     "sender address rejected & unverified",		CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
     "user unknown|unknown user|no such user|user not found|"
-    "unknown recipient |recipient unknown|desconocido",
+    "unknown recipient |recipient unknown|desconocido|"
+    "mailbox & due to inactivity|"
+    "account & due to inactivity|recipient account is blocked|"
+    "destinataire est bloque|address is marked as invalid|"
+    "not in recipient list",
 							CLASS_NO_SUCH_USER },
+{ 0,		NULL,	"X.2.1",
+    "!sending&!your&user & blocked|!sending&!your&mailbox & blocked|"
+    "!sending&!your&account & blocked",			CLASS_NO_SUCH_USER },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
     "mailbox full|mailbox is full|mailbox was full|"
     "mailbox is currently full|mailbox currently full|"
@@ -397,10 +458,14 @@ static const struct row table[] = {
     "postfach uberfullt|posteingang voll|zuviele mails|zu viele mails|"
     "kontingent|buzon & lleno |buzon & excedido su cuota|casilla llena|"
     "cuenta llena|"
+    "mailbox space|exhausted allowed|user has exhausted|speichervolumen|"
+    "space is used up|mail file size exceeds|mail file is full|"
+    "insufficient channel storage|"
     "cuota excedida|caixa cheia|caixa postal cheia|caixa de correio cheia|"
     "cota excedida|casella & pien|casella & superato la quota|mailbox lleno|"
-    "mailbox pieno|mailbox vol |postvak vol|skrzynka przepelniona|"
-    "skrzynka pelna|ящик переполнен",
+    "mailbox pieno|mailbox vol |postvak & vol |skrzynka & przepelniona|"
+    "skrzynka & przepełniona|skrzynka & pelna |skrzynka & pełna |"
+    "schranka & plna |щик & переполнен",
 							CLASS_MAILBOX_FULL },
 { 0,		"55.",	"- X.0.0 X.2.* X.3.0 X.5.0",
     "storage full|insufficient storage|out of space",	CLASS_MAILBOX_FULL },
@@ -423,7 +488,8 @@ static const struct row table[] = {
     "blocked for|blocked due|blocked because|has been blocked|is blocked|"
     "are blocked|was blocked|ip blocked|been blocked|access blocked|"
     " blocked see| blocked |denylist|deny list|rejectlist|badlist|"
-    "listed at|listed in|listed on|listed by|is listed| listed as| rbl |"
+    "listed at|!not listed in&listed in|listed on|listed by|is listed|"
+    " listed as| rbl |"
     "rbl list| dnsbl| dnsrbl| uribl | surbl | xbl| sbl | zen |spamhaus|"
     "spamcop|sorbs|barracuda|cloudmark|senderscore|sender score|proofpoint&"
     "reputation|reputation|talos|spam|unsolicited|bulk mail|bulk email|"
@@ -447,7 +513,9 @@ static const struct row table[] = {
     "invalid ip|weren t sent| ete bloque|smtp server of your isp| karma |"
     "=/help_spam_|!server sender&sender address is not allowed|"
     "sender address not allowed|sender identity|too many unauthenticated|"
-    "von diesem absender| forged ",
+    "von diesem absender| forged |spoofed|spoofing| hl rep | hl mep |"
+    " black ip |!certificate&not trusted|message sending for|"
+    "sending is disabled",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "relay access denied|relaying denied|relay denied|relaying prohibited|"
@@ -457,7 +525,8 @@ static const struct row table[] = {
     "relaying disabled| rcpthost|relay mail|insecure mail relay|"
     "handle mail for|permission to relay|to relay through|refuse to relay|"
     "relay attempt|relaying mail|relaying to|relaying from|"
-    "not permitted to relay",
+    "not permitted to relay| openrelay |denies relay|denies relaying|"
+    " as a relay ",
 							CLASS_POLICY },
 
 /* A message that grew too old: the text may have the cause, see above. */
@@ -482,6 +551,8 @@ static const struct row table[] = {
     "domain is not reachable|domain unreachable|domain not configured|"
     "domain not hosted|invalid domain|bad domain|illegal host|"
     "invalid dns |not the mx |"
+    "!account&domain may not exist|dns check fail|no valid domain|"
+    "unable to contact destination|"
     "name service error|infonorecords|infodomainnonexistent|"
     "establish an smtp connection|name server|name or service not known|"
     "nameserver|nxdomain|null mx|no mx | mx record| mx lookup|"
@@ -501,7 +572,7 @@ static const struct row table[] = {
     "remote server unavailable|"
     "remote host unavailable|next hop|network configuration|"
     "unreachable host|host unreachable|network unreachable|"
-    "network is unreachable|host is unreachable|connection refused|"
+    "network is unreachable|host is unreachable|!busy&connection refused|"
     "!database&could not connect|!database&cannot connect to|"
     "!database&unable to connect|"
     "couldn t connect|no valid mx|retry time not reached|"
@@ -509,10 +580,15 @@ static const struct row table[] = {
 							CLASS_DNS },
 
 { 0,		NULL,	"X.1.2", NULL,			CLASS_DNS },
+{ 0,		"551",	"X.7.*", "loop detected|domain not found",
+							CLASS_DNS },
 { 0,		NULL,	"X.1.7 X.1.8",	NULL,		CLASS_POLICY },
 { 0,		"4.. 50.", "X.1.*", " sender |emetteur", CLASS_POLICY },
 
 /* A server that is at a loss, whatever it had been asked about. */
+{ 0,		"4.. 5..", "X.3.*",
+    "permission denied& writ|permission denied& open|"
+    "permission denied& creat",				CLASS_OTHER },
 { 0,		"4..",	"- X.0.0 X.2.0 X.2.1 X.3.*",
     "server configuration|configuration error|lookup failed|sieve|"
     "database failure|database error|ldap server|"
@@ -523,24 +599,28 @@ static const struct row table[] = {
 
 /* The recipient. */
 { 0,		NULL,	"X.7.13 X.7.17", NULL,		CLASS_NO_SUCH_USER },
-{ 0,		"551",	"!X.7.*", NULL,			CLASS_NO_SUCH_USER },
+{ 0,		"551",	"- X.0.0 X.1.* X.2.* X.5.0 X.5.1", "! error",
+							CLASS_NO_SUCH_USER },
 { 0,		"0 4.. 501 505 51. 52. 53. 54. 55. 56. 57. 58. 59.",
 		"!X.3.2 X.4.* X.5.2-6 X.6.*",
     "user unknown|unknown user|unknownuser|userunknown|unknown local|"
     "local user unknown|unknown recipient|recipient unknown|"
-    "unknown address|address unknown|unknown mailbox|mailbox unknown|"
+    "unknown address|address unknown|adress unknown|unknown mailbox|"
+    "mailbox unknown|"
     "unknown account|unknown or illegal|unknown alias|unknown name|"
-    "no such user|nosuchuser|no such mailbox|no such recipient|"
+    "no such user|nosuchuser|no such active|no such mailbox|no such recipient|"
     "no such address|no such account|no such person|no such id|"
     "no such name|no such local|no such email|no such mail|no mailbox|"
     "no mail box|no mail account|!succeeded&no recipient|no account|"
     "no user|no valid recipient|valid recipients|user not|user doesn t|"
     "user does not|user isn t|user is not|user invalid|user has moved|"
-    "user has left|user no longer|not a user|not a valid|not a known|"
+    "user has left|user is locked|user hangup|user no longer|not a user|"
+    "not a valid|!sender&!domain&not a registered|not a known|"
     "not our customer|not our user|not known|not in our|not in directory|"
     "not listed in|not found in|!host&not local|not an active|"
     "active address|not exist|doesn t exist|does not exist|doesnt exist|"
-    "dont exist|didn t exist|nonexistent|non existent|nonexist|inexist|"
+    "dont exist|don t exist|didn t exist|nonexistent|non existent|nonexist|"
+    "inexist|"
     "not found|recipnotfound|recipientnotfound|not unique|user not recogni|"
     "recipient not recogni|address not recogni|user unrecogni|"
     "recipient unrecogni|address unrecogni|mailbox not|mailbox unavailable|"
@@ -553,8 +633,9 @@ static const struct row table[] = {
     "address invalid|address is invalid|recipient is invalid|"
     "recipient rejected|recipient refused|"
     "recipient denied|recipient not|recipient is not|recipient no longer|"
-    "recipient error|recipient verification|recipient doesn t|"
-    "recipient does not|recipient address is|recipient address has|"
+    "recipient error|recipient verification|!want&recipient doesn t|"
+    "!want&recipient does not|recipient unavailable|"
+    "recipient is unavailable|recipient address is|recipient address has|"
     "recipient verify|failed recipient|bad recipient|bad destination|"
     "bad address|illegal alias|illegal user|rcpt to rejected|!sender&"
     "!recipient address rejected&address rejected|!sender&address not|"
@@ -563,14 +644,15 @@ static const struct row table[] = {
     "address no longer|address has been|address unavailable|"
     "undeliverable address|is not deliverable|"
     "!accepts connections&no longer|account disabled|"
-    "account is disabled|account has been|account inactive|"
+    "!sending&account is disabled|account has been|account inactive|"
     "account is inactive|!authorized&account is not|account not|"
     "account closed|account is closed|account suspended|"
     "account is suspended|account does not|account doesn t|"
     "account unavailable|account terminated|account expired|"
     "expired account|email account|deactivated|inactive user|"
     "inactive mailbox|inactive account|inactive|not active|!support&"
-    "!forwarding&is disabled|disabled recipient|has been disabled|"
+    "!forwarding&!sending&is disabled|!auth&is now disabled|disabled recipient|"
+    "has been disabled|"
     "been discontinued|"
     "!server&currently suspended|recipient suspend the|mailbox invalid|"
     "mailbox is frozen|mailbox unavaiable|archived recipient|"
@@ -588,7 +670,7 @@ static const struct row table[] = {
     "destinataire inconnu|destinataire invalide|!destinataires&destinataire|"
     "adresse inconnue|adresse invalide|adresse d au moins|inconnu|"
     "boite inconnue|unbekannt|!folgende&!erreicht&empfanger|existiert nicht|"
-    "kein postfach|desconocid|!destinatarios&destinatario|no existe|"
+    "kein postfach|desconocid|!destinatarios&destinatario|no exist|"
     "usuario invalido|nao existe|"
     "usuario inexistente|conta inexistente|caixa postal inexistente|"
     "sconosciut|inesistente|non esiste|onbekend|bestaat niet|okand|"
@@ -617,9 +699,10 @@ static const struct row table[] = {
     "resource temporarily|resource shortage|insufficient resource|"
     "out of resources|lack of resources|system resources|out of memory|"
     "workers are in use|workers are busy|memory exhausted|"
-    "insufficient memory|not enough memory|"
+    "insufficient memory|not enough memory|memory shortage|"
+    "resource limitation|queue unavailable|queue is unavailable|"
     "cannot allocate|no memory|low memory|unable to fork|cannot fork|"
-    "fork failed|service unavailable|service is unavailable|"
+    "fork failed|!limit reached&service unavailable|service is unavailable|"
     "service temporarily unavailable|service is temporarily|"
     "service not available|service is not available|service currently|"
     "service is currently|service shutting|!rejected&server temporarily|"
@@ -659,6 +742,7 @@ static const struct row table[] = {
 							CLASS_CONGESTION },
 
 /* By enhanced code, where no word says better. */
+{ 0,		"421",	"X.2.1", NULL,			CLASS_CONGESTION },
 { 0,		NULL,	"X.1.0 X.1.3 X.2.1", NULL,	CLASS_NO_SUCH_USER },
 { 0,		"541 571", NULL, NULL,			CLASS_POLICY },
 { 0,		NULL,	"X.3.2 X.4.5 X.4.2", NULL,	CLASS_CONGESTION },
