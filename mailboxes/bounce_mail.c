@@ -130,6 +130,39 @@ find_status(struct bounce_mail *m)
 	}
 }
 
+static bool
+is_message(const char *text, size_t len)
+{
+	struct header	h;
+	size_t		at = 0;
+
+	if (len > MIME_HEADER)
+		len = MIME_HEADER;
+	return (header_next(text, len, &at, &h) && h.name == text &&
+	    header_find(text, len, "To", &h) &&
+	    header_find(text, len, "From", &h));
+}
+
+/* Likewise the message itself, behind the fields. */
+static void
+find_returned(struct bounce_mail *m)
+{
+	const struct mime_part	*p;
+
+	if (m->returned != NULL || m->status == NULL)
+		return;
+	for (p = m->status + 1; p < m->parts + m->count; p++) {
+		if (p->multipart || p == m->words ||
+		    bounce_mail_role(p) == ROLE_STATUS)
+			continue;
+		if (is_message(m->decoded,
+		    mime_body(p, m->decoded, m->len + 1))) {
+			m->returned = p;
+			return;
+		}
+	}
+}
+
 static void
 read_words(struct bounce_mail *m)
 {
@@ -245,6 +278,7 @@ bounce_mail_open(struct bounce_mail *m, const char *bytes, size_t len,
 	m->count = mime_split(m->text, m->len, m->parts);
 	assign_roles(m);
 	find_status(m);
+	find_returned(m);
 	read_words(m);
 	bounce_mail_field(m, "From", m->from);
 	read_subject(m);

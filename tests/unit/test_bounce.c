@@ -367,6 +367,13 @@ the_group_of_our_recipient_counts(void **state)
 	    "failed 5.1.1 no-such-user lost");
 	check(REPORT(THREE, "To: store2@example.net\n"),
 	    "delayed 4.3.1 system-full delayed");
+	/* A message that is returned under another type. */
+	check(DAEMON "Content-Type: multipart/mixed; boundary=o\n\n"
+	    "--o\nContent-Type: message/delivery-status\n\n" THREE
+	    "--o\nContent-Type: text/plain\n\nTo whom it concerns\n"
+	    "--o\nContent-Type: application/octet-stream; name=x.eml\n\n"
+	    "From: p@example.net\nTo: store2@example.net\n\nx\n--o--\n",
+	    "delayed 4.3.1 system-full delayed");
 	/* Several addresses in To say nothing. */
 	check(REPORT(THREE, "To: store2@example.net, x@example.net\n"),
 	    "failed 5.1.1 no-such-user lost");
