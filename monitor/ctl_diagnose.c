@@ -111,6 +111,7 @@ look_at_domain(struct diagnosis *d, const char *domain)
 	    &hosts) != 0) {
 		no_way(d, domain, -1, hosts.error, hosts.null_mx,
 		    hosts.reason);
+		d->seen[d->count - 1].no_mail = hosts.null_mx;
 		return;
 	}
 	if (hosts.implicit)
@@ -185,13 +186,27 @@ is_literal(const char *name)
 	    inet_pton(AF_INET6, name, &v6) == 1);
 }
 
+/* "example.org." is the same name, as name servers write it. */
+static void
+take_name(const char *what, char name[OUTCOME_HOST])
+{
+	const char	*at = strrchr(what, '@');
+	size_t		 n;
+
+	text_copy(name, OUTCOME_HOST, at != NULL ? at + 1 : what);
+	n = strlen(name);
+	if (n > 1 && name[n - 1] == '.')
+		name[n - 1] = '\0';
+}
+
 static int
 look(struct diagnosis *d, const char *what)
 {
 	const struct server	*s = NULL;
-	const char		*at = strrchr(what, '@'), *why;
-	const char		*name = at != NULL ? at + 1 : what;
+	char			 name[OUTCOME_HOST];
+	const char		*why;
 
+	take_name(what, name);
 	if (d->config != NULL)
 		s = config_server(d->config, what);
 	if (s != NULL)

@@ -17,16 +17,35 @@
 /* What one address came to. */
 
 static bool
-is_fine(const struct diagnosed *d)
+takes_mail(const struct diagnosed *d)
 {
 	return (!d->skipped && d->o.verdict == VERDICT_ACCEPTED);
+}
+
+/* "none: " and why: TLS was tried. */
+static bool
+lacks_tls(const struct diagnosed *d)
+{
+	return (strncmp(d->o.tls, "none: ", 6) == 0);
+}
+
+static bool
+is_fine(const struct diagnosed *d)
+{
+	return (takes_mail(d) && !lacks_tls(d));
+}
+
+static enum outcome_class
+kind_of(const struct diagnosed *d)
+{
+	return (takes_mail(d) && lacks_tls(d) ? CLASS_TLS : d->o.class);
 }
 
 /* A connection came about. */
 static bool
 is_reached(const struct diagnosed *d)
 {
-	return (!d->skipped && (is_fine(d) || d->o.stage > STAGE_CONNECT));
+	return (!d->skipped && (takes_mail(d) || d->o.stage > STAGE_CONNECT));
 }
 
 int
@@ -59,9 +78,11 @@ result(const struct diagnosed *d)
 {
 	if (d->skipped)
 		return ("no IPv6 here");
+	if (d->no_mail)
+		return ("takes no mail");
 	if (is_fine(d))
 		return ("fine");
-	return (reason_title(d->o.class));
+	return (reason_title(kind_of(d)));
 }
 
 /* "TLSv1.3" of "TLSv1.3 unverified: self-signed certificate". */
@@ -109,13 +130,13 @@ remark_offer(struct table *t, const struct outcome *o)
 }
 
 static void
-remark_tls(struct table *t, const struct outcome *o)
+remark_tls(struct table *t, const struct diagnosed *d)
 {
-	char	text[OUTCOME_TLS + 96] = "";
+	const struct outcome	*o = &d->o;
+	char			 text[OUTCOME_TLS + 96] = "";
 
 	if (strncmp(o->tls, "none", 4) == 0 || o->tls[0] == '\0') {
-		/* "none: " and why, if it was tried. */
-		if (strncmp(o->tls, "none: ", 6) == 0)
+		if (lacks_tls(d))
 			text_appendf(text, sizeof text, "TLS was offered and "
 			    "failed: %s", o->tls + 6);
 	} else {
@@ -131,6 +152,21 @@ remark_tls(struct table *t, const struct outcome *o)
 	table_remark(t, text);
 }
 
+/* "EHLO: 550 5.7.1 text", or what broke. */
+static void
+remark_reply(struct table *t, const struct outcome *o)
+{
+	char	text[OUTCOME_REPLY + 48] = "";
+
+	if (o->code != 0)
+		text_appendf(text, sizeof text, "%s: %d %s%s",
+		    o->stage == STAGE_STARTTLS ? "STARTTLS" :
+		    o->stage == STAGE_AUTH ? "AUTH" : "EHLO", o->code,
+		    o->enhanced, o->enhanced[0] != '\0' ? " " : "");
+	text_append(text, sizeof text, o->reply);
+	table_remark(t, text);
+}
+
 static void
 remarks(struct table *t, const struct diagnosed *d)
 {
@@ -138,9 +174,9 @@ remarks(struct table *t, const struct diagnosed *d)
 
 	table_remark(t, o->greeting);
 	remark_offer(t, o);
-	remark_tls(t, o);
+	remark_tls(t, d);
 	if (!is_fine(d) && (o->stage != STAGE_GREETING || o->code == 0))
-		table_remark(t, o->reply);
+		remark_reply(t, o);
 }
 
 static void
@@ -201,6 +237,8 @@ say_whole(const struct diagnosed *d, size_t count, FILE *f)
 		    "is as wanted.");
 	else if (fine == tried)
 		saying(f, "All %zu addresses are fine.", fine);
+	else if (reached == 0 && d[0].no_mail)
+		say(f, "There is no server to look at.");
 	else if (reached == 0)
 		say(f, "No server could be reached.");
 	else
@@ -219,13 +257,35 @@ say_way(const struct diagnosed *d, size_t count, FILE *f)
 			continue;
 		if (first == NULL)
 			first = &d[i];
-		if (good == NULL && is_fine(&d[i]))
+		if (good == NULL && takes_mail(&d[i]))
 			good = &d[i];
 	}
 	if (good == NULL || good == first || first->preference < 0)
 		return;
 	saying(f, "A sending server passes over %s and hands its mail to %s: "
 	    "mail flows, by the second way.", first->o.host, good->o.host);
+}
+
+static void
+say_one_trouble(const struct diagnosed *d, FILE *f)
+{
+	const struct outcome	*o = &d->o;
+
+	if (d->no_mail)
+		saying(f, "%s: takes no mail at all, and says so by a null MX "
+		    "(RFC 7505). Mail to it comes back at once; no server is "
+		    "to be mended. Is the domain spelled right?", o->host);
+	else if (takes_mail(d))
+		saying(f, "%s [%s]: %s. It offers STARTTLS and then fails to "
+		    "do it: mail to it travels in clear text, and senders "
+		    "that insist on TLS cannot send to it.", o->host,
+		    o->address, reason_title(CLASS_TLS));
+	else
+		saying(f, "%s%s%s%s: %s. %s %s", o->host,
+		    o->address[0] != '\0' ? " [" : "", o->address,
+		    o->address[0] != '\0' ? "]" : "", reason_title(o->class),
+		    reason_meaning(o->class, o->verdict, o->enhanced),
+		    reason_do(o->class, o->verdict));
 }
 
 /* Each kind of trouble once. */
@@ -235,17 +295,13 @@ say_trouble(const struct diagnosed *d, size_t count, FILE *f)
 	bool	said[CLASSES] = { false };
 
 	for (size_t i = 0; i < count; i++) {
-		const struct outcome	*o = &d[i].o;
+		enum outcome_class	class = kind_of(&d[i]);
 
-		if (is_fine(&d[i]) || d[i].skipped || said[o->class])
+		if (is_fine(&d[i]) || d[i].skipped || said[class])
 			continue;
-		said[o->class] = true;
+		said[class] = true;
 		fprintf(f, "\n");
-		saying(f, "%s%s%s%s: %s. %s %s", o->host,
-		    o->address[0] != '\0' ? " [" : "", o->address,
-		    o->address[0] != '\0' ? "]" : "", reason_title(o->class),
-		    reason_meaning(o->class, o->verdict, o->enhanced),
-		    reason_do(o->class, o->verdict));
+		say_one_trouble(&d[i], f);
 	}
 }
 

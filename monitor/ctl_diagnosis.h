@@ -16,6 +16,7 @@
 struct diagnosed {
 	int		 preference;	/* of its MX record; -1: not by MX */
 	bool		 skipped;	/* this machine has no way to its family */
+	bool		 no_mail;	/* the domain has a null MX (RFC 7505) */
 	enum tls_mode	 tls;		/* what was asked for */
 	struct outcome	 o;
 };

@@ -171,6 +171,7 @@ static int
 starttls(struct smtp_session *s, const struct sockaddr_storage *address)
 {
 	bool		must = s->job->tls == TLS_STARTTLS;
+	char		said[OUTCOME_REPLY];
 	struct reply	r;
 
 	smtp_stage(s, STAGE_STARTTLS);
@@ -180,8 +181,10 @@ starttls(struct smtp_session *s, const struct sockaddr_storage *address)
 	if (r.code / 100 != 2) {
 		if (must || r.code == 421 || r.code < 400)
 			return (smtp_expect(s, &r, 2));
+		reply_print(&r, said, sizeof said);
 		text_copy(s->out->tls, sizeof s->out->tls,
-		    "none: STARTTLS was refused");
+		    "none: STARTTLS was refused: ");
+		text_append(s->out->tls, sizeof s->out->tls, said);
 		return (0);
 	}
 	if (injected(s)) {

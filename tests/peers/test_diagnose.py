@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from harness import HOST, TOP, BlackHole, Certificates, Monitor, Scratch, free_port, main
+from harness import HOST, TOP, BlackHole, Certificates, Monitor, Names, Scratch, free_port, main
 
 sys.path.insert(0, os.path.join(TOP, 'tests', 'kit'))
 import smtp_script      # noqa: E402
@@ -80,6 +80,27 @@ class Diagnose(unittest.TestCase):
     def test_a_full_system_at_the_greeting_is_explained(self):
         server = self.server({'greeting': '452 4.3.1 Insufficient system storage'})
         self.diagnose(server.port, 1, 'mail system full')
+
+    def test_tls_that_is_offered_and_refused_is_trouble(self):
+        server = self.server({'ehlo_keywords': ['STARTTLS'], 'starttls': '454 4.7.0 not available'})
+        said = self.diagnose(server.port, 1, 'STARTTLS was refused: 454 4.7.0 not available',
+                             'travels in clear text', tls='opportunistic')
+        self.assertNotIn('as wanted', said)
+
+    def test_a_refused_ehlo_is_shown_with_its_code(self):
+        server = self.server({'ehlo': '550 5.7.1 your HELO is bad', 'helo': '550 5.7.1 your HELO is bad'})
+        self.diagnose(server.port, 1, 'EHLO: 550 5.7.1 your HELO is bad')
+
+    def test_a_domain_that_takes_no_mail_is_told(self):
+        names = Names(self.scratch, mx={'null.test': [(0, '')]})
+        self.monitor.server('it', free_port())
+        self.monitor.settings['resolver'] = names.address
+        self.monitor.write()
+        for name in 'null.test', 'null.test.', 'joe@null.test.':
+            done = self.monitor.ctl('diagnose', name)
+            self.assertIn('null.test: takes no mail at all', ' '.join(done.stdout.split()))
+            self.assertNotIn('reached', done.stdout)
+            self.assertEqual((done.returncode, done.stderr), (2, ''))
 
     def test_a_slow_greeting_is_told(self):
         server = self.server({'greeting': {'text': '220 at last', 'delay': 5.2}})

@@ -147,6 +147,44 @@ a_family_that_we_lack_is_not_their_trouble(void **state)
 }
 
 static void
+tls_that_is_offered_and_refused_is_not_as_wanted(void **state)
+{
+	(void)state;
+	text_copy(seen[FIRST].o.tls, OUTCOME_TLS,
+	    "none: STARTTLS was refused: 454 4.7.0 not now");
+	seen[SECOND].skipped = true;
+	assert_int_equal(diagnosis_of(seen, COUNT), DIAGNOSIS_TROUBLE);
+	says_not("TLS is as wanted");
+	says("0 of 1 addresses are fine.");
+	says("failed: STARTTLS was refused: 454 4.7.0 not now");
+	says("mx1.example [192.0.2.1]: TLS trouble. It offers STARTTLS");
+	/* Mail flows, by this way. */
+	seen[SECOND].skipped = false;
+	says("1 of 2 addresses is fine.");
+	says_not("passes over");
+}
+
+static void
+a_refused_ehlo_is_shown_as_it_was_said(void **state)
+{
+	(void)state;
+	fails(&seen[FIRST], STAGE_EHLO, CLASS_POLICY, "your HELO is bad");
+	seen[FIRST].o.code = 550;
+	text_copy(seen[FIRST].o.enhanced, OUTCOME_ENHANCED, "5.7.1");
+	says("EHLO: 550 5.7.1 your HELO is bad");
+}
+
+static void
+a_domain_without_mail_is_told_apart_from_a_broken_one(void **state)
+{
+	(void)state;
+	fails(&seen[FIRST], STAGE_LOOKUP, CLASS_DNS, "null MX");
+	seen[FIRST].no_mail = true;
+	says("mx1.example: takes no mail at all");
+	says_not("send the message again");
+}
+
+static void
 hints_are_given_without_a_fault(void **state)
 {
 	(void)state;
@@ -187,6 +225,13 @@ main(void)
 		    setup),
 		cmocka_unit_test_setup(
 		    a_family_that_we_lack_is_not_their_trouble, setup),
+		cmocka_unit_test_setup(
+		    tls_that_is_offered_and_refused_is_not_as_wanted, setup),
+		cmocka_unit_test_setup(a_refused_ehlo_is_shown_as_it_was_said,
+		    setup),
+		cmocka_unit_test_setup(
+		    a_domain_without_mail_is_told_apart_from_a_broken_one,
+		    setup),
 		cmocka_unit_test_setup(hints_are_given_without_a_fault, setup),
 		cmocka_unit_test_setup(nothing_of_theirs_steers_the_terminal,
 		    setup),
