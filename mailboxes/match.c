@@ -1,29 +1,36 @@
 #include "mailboxes/match.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "mailboxes/header.h"
+#include "mailboxes/mime.h"
 #include "monitor/mem.h"
 
 #define VALUE_MAX	2048
 #define ADDRESS_MAX	512
 #define BODY_MAX	16384
 
-/* Where a probe carries its token; the second Message-ID is Exchange's. */
+/*
+ * Where a probe carries its token; Exchange and Gmail keep a Message-ID that
+ * they have changed.
+ */
 static const char *const carriers[] = { "X-Mailflow-Probe", "Message-ID",
-	"X-Microsoft-Original-Message-ID", "Subject" };
+	"X-Microsoft-Original-Message-ID", "X-Google-Original-Message-ID",
+	"Subject" };
 
-#define OWN_CARRIERS	3	/* the first of them, that only copies have */
+#define OWN_CARRIERS	4	/* the first of them, that only copies have */
 
 /* Where others quote it: a reply, a forward. */
 static const char *const quoters[] = { "In-Reply-To", "References" };
 
 const char *const match_fields[] = { "X-Mailflow-Probe", "Message-ID",
-	"X-Microsoft-Original-Message-ID", "Subject", "In-Reply-To",
-	"References", "From", "To", "Date", "Content-Type",
-	"Content-Transfer-Encoding", "Auto-Submitted", "Received",
-	"Authentication-Results", "Return-Path", "X-Failed-Recipients" };
+	"X-Microsoft-Original-Message-ID", "X-Google-Original-Message-ID",
+	"Subject", "In-Reply-To", "References", "From", "To", "Date",
+	"Content-Type", "Content-Transfer-Encoding", "Auto-Submitted",
+	"Received", "Authentication-Results", "Return-Path",
+	"X-Failed-Recipients" };
 const size_t match_field_count = NITEMS(match_fields);
 
 struct mail {
@@ -172,6 +179,30 @@ report(const struct mail *m)
 	    begins(value, "message/"));
 }
 
+/* Gateways put what they got into a part of its own, and encode it. */
+static bool
+look_in_parts(const struct mail *m, const char *type, const char *body,
+    size_t len)
+{
+	struct mime_part	*parts = mem_alloc(MIME_PARTS * sizeof *parts);
+	size_t			 size = VALUE_MAX + len + 32, i, n, count;
+	char			*text = mem_alloc(size), *plain;
+	bool			 found = false;
+
+	n = (size_t)snprintf(text, size, "Content-Type: %s\n\n", type);
+	n += mime_lines(text + n, body, len);
+	count = mime_split(text, n, parts);
+	plain = mem_alloc(n + 1);
+	for (i = 0; i < count && !found; i++)
+		if (parts[i].encoding != MIME_AS_IS && !parts[i].multipart)
+			found = look(m, plain, mime_body(&parts[i], plain,
+			    n + 1), MATCH_BODY);
+	mem_free(plain);
+	mem_free(text);
+	mem_free(parts);
+	return (found);
+}
+
 static bool
 look_in_body(const struct mail *m, const char *body, size_t len)
 {
@@ -180,6 +211,9 @@ look_in_body(const struct mail *m, const char *body, size_t len)
 	size_t	n;
 
 	if (look(m, body, len, MATCH_BODY))
+		return (true);
+	if (begins(value_of(m, "Content-Type", value), "multipart/") &&
+	    look_in_parts(m, value, body, len))
 		return (true);
 	value_of(m, "Content-Transfer-Encoding", value);
 	plain = mem_alloc(BODY_MAX);

@@ -8,6 +8,7 @@
 
 #include "mailboxes/match.h"
 #include "monitor/mem.h"
+#include "monitor/sasl.h"
 
 static const struct token_key	key = { { 7 } };
 static const struct match_rules	rules = { &key, "probe1", "canary",
@@ -63,6 +64,9 @@ static const struct {
 	    "Message-ID: <x@y>\r\n"
 	    "X-Microsoft-Original-Message-ID: <%s@example.org>\r\n", "", true,
 	    true },
+	{ "Gmail keeps it in another", FROM "Message-ID: <x@y>\r\n"
+	    "X-Google-Original-Message-ID: <%s@example.org>\r\n", "", true,
+	    true },
 	{ "only the body is left", FROM, "This is a test, %s.\r\n", true, true },
 	{ "the body was quoted-printable",
 	    FROM "Content-Transfer-Encoding: quoted-printable\r\n",
@@ -96,6 +100,45 @@ static const struct {
 	{ "a token that letters touch", FROM "Subject: x%sx\r\n", "", false,
 	    false },
 };
+
+/* As a gateway makes of a mail that it puts a warning in front of. */
+static void
+a_token_is_found_in_an_encoded_part(void **state)
+{
+	static const char	head[] = FROM "Content-Type: multipart/mixed;\r\n"
+	    " boundary=\"q q\"\r\n\r\n";
+	static const char	*const frames[] = {
+		"--q q\r\nContent-Type: text/html\r\n"
+		    "Content-Transfer-Encoding: BASE64\r\n\r\n%s\r\n--q q--\r\n",
+		"\r\n--q q\r\nContent-Type: multipart/alternative;"
+		    " boundary=w\r\n\r\n--w\r\nContent-Transfer-Encoding: "
+		    "base64\r\n\r\n%s\r\n--w--\r\n--q q--\r\n",
+		/* cut where no more of it was fetched */
+		"--q q\r\nContent-Transfer-Encoding: base64\r\n\r\n%sAAA",
+	};
+	char		plain[128], coded[256], body[1024];
+	struct match	m;
+
+	(void)state;
+	snprintf(plain, sizeof plain, "EXTERNAL MAIL. a test, %s.\r\n", token());
+	assert_true(sasl_base64(coded, sizeof coded, plain,
+	    strlen(plain)) > 0);
+	memmove(coded + 42, coded + 40, strlen(coded) - 39);
+	memcpy(coded + 40, "\r\n", 2);
+	for (size_t i = 0; i < NITEMS(frames); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(body, sizeof body, frames[i], coded);
+#pragma GCC diagnostic pop
+		match_mail(&rules, head, strlen(head), body, strlen(body), &m);
+		assert_int_equal(m.carrier, MATCH_BODY);
+		assert_true(m.is_probe);
+		/* Not by another boundary than the mail's own. */
+		match_mail(&rules, FROM "\r\n", strlen(FROM "\r\n"), body,
+		    strlen(body), &m);
+		assert_int_equal(m.carrier, MATCH_NOWHERE);
+	}
+}
 
 static void
 each_mail_is_what_it_is(void **state)
@@ -195,6 +238,7 @@ main(void)
 {
 	const struct CMUnitTest	tests[] = {
 		cmocka_unit_test(each_mail_is_what_it_is),
+		cmocka_unit_test(a_token_is_found_in_an_encoded_part),
 		cmocka_unit_test(an_echo_is_told_by_what_it_keeps_or_quotes),
 		cmocka_unit_test(the_same_mail_in_another_mailbox_is_a_stranger),
 		cmocka_unit_test(a_forged_token_does_not_hide_a_true_one),
