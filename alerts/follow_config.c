@@ -195,7 +195,9 @@ follow_config(struct follow *f, const struct config *config, int64_t now_ms)
 	TAILQ_FOREACH(fe, &f->episodes, entry) {
 		fe->hold_ms = fe->e.held;	/* windows may have changed */
 		replace_sections(f, &fe->e, now_ms);
-		if (!is_watched(f, &fe->e))
+		if (is_watched(f, &fe->e))
+			followed_tell_newcomers(f, &fe->e, now_ms);
+		else
 			close_unwatched(f, fe, "nothing that is configured "
 			    "shows it any more", now_ms);
 	}

@@ -102,6 +102,9 @@ unsigned	 followed_withhold(const struct follow *, struct followed *,
 int		 followed_tell(struct follow *, const struct episode *,
 		    unsigned owes, const char *section, const char *transcript,
 		    int64_t now_ms);
+/* Those of its sections who have not heard of it, after a reload. */
+void		 followed_tell_newcomers(struct follow *, struct episode *,
+		    int64_t now_ms);
 void		 followed_note(struct follow *, const struct episode *,
 		    const struct step *, enum episode_state before,
 		    unsigned owes, int told, const struct episode_limits *,

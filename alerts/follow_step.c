@@ -250,6 +250,33 @@ note_failing_told(struct follow *f, struct episode *e, unsigned owes, int told,
 	followed_put(f, e);
 }
 
+void
+followed_tell_newcomers(struct follow *f, struct episode *e, int64_t now_ms)
+{
+	char			kept[OUTCOME_TRANSCRIPT];
+	struct telling		t = {
+		.config = f->config, .store = f->store, .e = e,
+		.transcript = kept, .now_ms = now_ms,
+	};
+	enum episode_state	believed = episode_believed(e);
+	int			told;
+
+	if (e->id == 0 || (believed != EPISODE_FAILING &&
+	    believed != EPISODE_ACCEPTING))
+		return;
+	last_transcript(f, e, kept, sizeof kept);
+	t.mailbox_blind = e->class != CLASS_BLIND && all_blind(f, e);
+	told = tell_newcomers(&t, believed);
+	note_failing_told(f, e, EPISODE_OWES_FAILING, told > 0 ? told : 0,
+	    now_ms);
+	if (told == -1 || (told > 0 && store_episode_event(f->store, e->id,
+	    now_ms, "config", "", "told: failing, to those who are new in its "
+	    "alerts sections") == -1))
+		followed_unsaved(f, e);
+	if (told > 0 && f->owed != NULL)
+		f->owed(f->arg);
+}
+
 /* One step of the table: its row, its reason and its notices in one turn. */
 unsigned
 followed_move(struct follow *f, struct followed *fe, const struct step *s,

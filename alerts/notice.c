@@ -326,7 +326,7 @@ identify(struct notice *n, const struct episode *e,
     const struct notice_facts *facts)
 {
 	n->episode = e->id;
-	n->number = number_of(n->kind, e);
+	n->number = number_of(n->kind, e) + facts->number_more;
 	message_id(n->message_id, kinds[n->kind], n->number, e->id,
 	    e->opened_ms, facts);
 	message_id(n->thread_id, kinds[NOTICE_FAILING], 1, e->id,

@@ -60,6 +60,8 @@ struct notice_facts {
 						 * sets it apart; or NULL */
 	bool		 mailbox_blind;		/* delivery cannot be confirmed */
 	bool		 test;			/* nothing has happened */
+	unsigned	 number_more;		/* beyond its own number, for what is
+						 * told again, to others */
 };
 
 /*

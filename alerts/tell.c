@@ -10,6 +10,7 @@
 #include "alerts/zone.h"
 #include "monitor/log.h"
 #include "monitor/mem.h"
+#include "monitor/text.h"
 
 /* What a bit owes; in the order in which people hear it. */
 static const struct {
@@ -132,8 +133,10 @@ owe_or_keep(const struct telling *t, struct notice *n, char *const *to)
 	return (1);
 }
 
+/* To these, number_more beyond the number that the notice has by itself. */
 static int
-owe(const struct telling *t, enum notice_kind kind, const struct alerts *a)
+owe_to(const struct telling *t, enum notice_kind kind, const struct alerts *a,
+    char *const *to, unsigned number_more)
 {
 	struct notice_facts	 facts = {
 		.instance = t->config->instance,
@@ -145,20 +148,157 @@ owe(const struct telling *t, enum notice_kind kind, const struct alerts *a)
 		.transcript = t->transcript,
 		.system = system_set_apart(t),
 		.mailbox_blind = t->mailbox_blind,
+		.number_more = number_more,
 	};
 	struct probe		 p;
 	struct notice		*n;
-	char			**to = recipients(t, a);
-	int			 rc = 0;
+	int			 rc;
 
-	if (to[0] != NULL) {
-		n = mem_alloc(sizeof *n);
-		if (kind == NOTICE_DELIVERED)
-			proof(t, &p, &facts);
-		notice_write(n, kind, t->e, &facts, t->now_ms);
-		rc = owe_or_keep(t, n, to);
-		mem_free(n);
+	if (to[0] == NULL)
+		return (0);
+	n = mem_alloc(sizeof *n);
+	if (kind == NOTICE_DELIVERED)
+		proof(t, &p, &facts);
+	notice_write(n, kind, t->e, &facts, t->now_ms);
+	rc = owe_or_keep(t, n, to);
+	mem_free(n);
+	return (rc);
+}
+
+/* Who has heard what. */
+
+struct heard {
+	char			to[PROBE_ADDRESS];	/* "": all of alerts */
+	char			alerts[PROBE_NAME];
+	enum notice_kind	kind;
+};
+
+struct hearing {
+	struct heard	*list;		/* owned */
+	size_t		 count;
+};
+
+static void
+note_heard(void *arg, const char *to, const char *alerts,
+    enum notice_kind kind)
+{
+	struct hearing	*h = arg;
+	struct heard	*last;
+
+	h->list = mem_grow(h->list, h->count + 1, sizeof *h->list);
+	last = &h->list[h->count++];
+	text_copy(last->to, sizeof last->to, to);
+	text_copy(last->alerts, sizeof last->alerts, alerts);
+	last->kind = kind;
+}
+
+/* People are who they are in any section; a command is its section's, also
+ * if that has another name now. */
+static bool
+is_of(const struct telling *t, const struct heard *x, const char *to,
+    const struct alerts *section)
+{
+	bool	here = strcmp(x->alerts, section->name) == 0;
+
+	if (x->to[0] == '\0')
+		return (here);
+	if (strcasecmp(x->to, to) != 0)
+		return (false);
+	return (strcmp(to, OUTBOX_COMMAND) != 0 || here ||
+	    config_alerts(t->config, x->alerts) == NULL);
+}
+
+/* What one of them believes, by what was told last. */
+static enum episode_state
+believes(const struct telling *t, const struct hearing *h, const char *to,
+    const struct alerts *section)
+{
+	enum episode_state	state = EPISODE_QUIET;
+
+	for (size_t i = 0; i < h->count; i++) {
+		if (!is_of(t, &h->list[i], to, section))
+			continue;
+		switch (h->list[i].kind) {
+		case NOTICE_FAILING:
+		case NOTICE_REMINDER:
+			state = EPISODE_FAILING;
+			break;
+		case NOTICE_ACCEPTING:
+			state = EPISODE_ACCEPTING;
+			break;
+		case NOTICE_DELIVERED:
+		case NOTICE_UNWATCHED:
+		case NOTICE_SUMMARY:
+		case NOTICE_HEARTBEAT:
+		case NOTICE_DIGEST:
+		case NOTICE_KINDS:
+			state = EPISODE_QUIET;
+			break;
+		}
 	}
+	return (state);
+}
+
+/* Whether one who believes this lacks a notice of that kind to believe what
+ * all do; of UNWATCHED: knows what it is about. */
+static bool
+lacks(enum notice_kind kind, enum episode_state belief,
+    enum episode_state believed)
+{
+	if (kind == NOTICE_UNWATCHED)
+		return (belief != EPISODE_QUIET);
+	if (kind == NOTICE_ACCEPTING)
+		return (believed == EPISODE_ACCEPTING && belief != believed);
+	return (belief == EPISODE_QUIET || (believed == EPISODE_FAILING &&
+	    belief == EPISODE_ACCEPTING));
+}
+
+/* A notice that is owed again to others needs a number of its own. */
+#define MORE	1000000U
+
+static int
+owe_who_lack(const struct telling *t, const struct hearing *h,
+    enum notice_kind kind, const struct alerts *section,
+    enum episode_state believed)
+{
+	char		**to = recipients(t, section);
+	size_t		  n = 0;
+	int		  rc;
+
+	for (size_t i = 0; to[i] != NULL; i++)
+		if (lacks(kind, believes(t, h, to[i], section), believed))
+			to[n++] = to[i];
+	to[n] = NULL;
+	rc = owe_to(t, kind, section, to, kind == NOTICE_UNWATCHED ? 0 :
+	    MORE * (unsigned)h->count);
+	mem_free(to);
+	return (rc);
+}
+
+/* That nobody knows its end is no news to who never heard of it. */
+static int
+owe_unwatched(const struct telling *t, const struct alerts *a)
+{
+	struct hearing	h = { 0 };
+	int		rc = store_told_each(t->store, t->e->id, note_heard,
+			    &h);
+
+	if (rc != -1)
+		rc = owe_who_lack(t, &h, NOTICE_UNWATCHED, a, EPISODE_QUIET);
+	mem_free(h.list);
+	return (rc);
+}
+
+static int
+owe(const struct telling *t, enum notice_kind kind, const struct alerts *a)
+{
+	char	**to;
+	int	  rc;
+
+	if (kind == NOTICE_UNWATCHED)
+		return (owe_unwatched(t, a));
+	to = recipients(t, a);
+	rc = owe_to(t, kind, a, to, 0);
 	mem_free(to);
 	return (rc);
 }
@@ -197,6 +337,30 @@ tell_all(const struct telling *t, unsigned owes)
 		told += rc;
 	}
 	return (told);
+}
+
+int
+tell_newcomers(const struct telling *t, enum episode_state believed)
+{
+	static const enum notice_kind	kinds[] = { NOTICE_FAILING,
+					    NOTICE_ACCEPTING };
+	struct hearing			h = { 0 };
+	const char			*at = t->e->alerts;
+	const struct alerts		*a;
+	char				 name[PROBE_NAME];
+	int				 told = 0, rc;
+
+	rc = store_told_each(t->store, t->e->id, note_heard, &h);
+	while (rc != -1 && words_next(&at, name, sizeof name)) {
+		if ((a = config_alerts(t->config, name)) == NULL)
+			continue;
+		for (size_t i = 0; i < NITEMS(kinds) && rc != -1; i++) {
+			rc = owe_who_lack(t, &h, kinds[i], a, believed);
+			told += rc;
+		}
+	}
+	mem_free(h.list);
+	return (rc == -1 ? -1 : told);
 }
 
 /* An episode like any, of a system that cannot exist (RFC 2606). */

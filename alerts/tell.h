@@ -30,6 +30,13 @@ int	 tell_all(const struct telling *, unsigned owes);
 int	 tell_section(const struct telling *, unsigned owes,
 	    const char *section);
 
+/*
+ * Tells those of the episode's sections who have not heard it what the others
+ * believe, FAILING or ACCEPTING: after a reload there may be such, and none of
+ * them is to hear of a recovery from nothing.  As tell_all().
+ */
+int	 tell_newcomers(const struct telling *, enum episode_state believed);
+
 /* Everybody whom a section tells, as store_notice_owe() wants it: a list, the
  * caller's, of strings that are not. */
 char	**tell_channels(const struct alerts *);

@@ -247,6 +247,12 @@ static const struct query	notice_kept = {
 	" ORDER BY id",
 	&notice_record
 };
+static const struct query	told_each = {
+	"SELECT ifnull(recipient,''),alerts,kind FROM notice"
+	" LEFT JOIN delivery ON notice = notice.id WHERE episode = ?1"
+	" ORDER BY notice.id, recipient",
+	NULL
+};
 static const struct query	delivery_put = {
 	"INSERT INTO delivery(@) VALUES (#)"
 	" ON CONFLICT(notice,recipient) DO UPDATE SET $",
@@ -365,6 +371,22 @@ store_notice_kept(struct store *s, const char *alerts, int64_t since_ms,
 		call(arg, n);
 	}
 	mem_free(n);
+	return (rc);
+}
+
+int
+store_told_each(struct store *s, int64_t episode,
+    void (*call)(void *arg, const char *to, const char *alerts,
+    enum notice_kind), void *arg)
+{
+	struct cursor	c;
+	int		rc;
+
+	cursor_open(&c, s, &told_each);
+	cursor_int(&c, episode);
+	while ((rc = cursor_next(&c)) == 1)
+		call(arg, cursor_string(&c, 0), cursor_string(&c, 1),
+		    notice_kind_of(cursor_string(&c, 2)));
 	return (rc);
 }
 

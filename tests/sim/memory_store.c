@@ -751,6 +751,30 @@ store_notice_kept(struct store *s, const char *alerts, int64_t since_ms,
 }
 
 int
+store_told_each(struct store *s, int64_t episode,
+    void (*call)(void *arg, const char *to, const char *alerts,
+    enum notice_kind), void *arg)
+{
+	struct thing	*t, *x;
+
+	TAILQ_FOREACH(t, &s->order[NOTICE], in_order) {
+		const struct notice	*n = t->value;
+
+		if (n->episode != episode)
+			continue;
+		TAILQ_FOREACH(x, &s->order[DELIVERY], in_order) {
+			const struct delivery	*d = x->value;
+
+			if (d->notice == n->id)
+				call(arg, d->to, n->alerts, n->kind);
+		}
+		if (!has_delivery(s, n->id))
+			call(arg, "", n->alerts, n->kind);
+	}
+	return (0);
+}
+
+int
 store_delivery_put(struct store *s, const struct delivery *d)
 {
 	put(s, DELIVERY, key_of(DELIVERY, d->to, "", (uint64_t)d->notice), d);

@@ -44,6 +44,8 @@ struct play {
 	unsigned	 routes_renamed;	/* bits: have their other name */
 	unsigned	 servers_moved;		/* bits: have their other host */
 	bool		 alerts_renamed;
+	bool		 other_on_duty;		/* in place of oncall */
+	bool		 duty_changed;		/* ever */
 	unsigned	 without;		/* bits: deeds that it never does */
 	int64_t		 gap_ms;		/* between deeds, at most */
 	bool		 peaceful;		/* nothing that people must hear of */
@@ -240,6 +242,8 @@ config_text(const struct play *p, unsigned bits)
 		if ((p->servers_moved & 1U << i) != 0)
 			rename_to(text, what, 8, 'n');
 	}
+	if (p->other_on_duty)
+		rename_to(text, "\"oncall@", 1, 'i');
 	if (p->alerts_renamed)
 		rename_to(text, "alerts \"default\"", 8, 'D');
 	return (text);
@@ -427,6 +431,10 @@ some_reload(struct play *p)
 		p->servers_moved ^= 1U << below(p, p->servers);
 	if (below(p, 4) == 0)
 		p->alerts_renamed = !p->alerts_renamed;
+	if (below(p, 4) == 0) {
+		p->other_on_duty = !p->other_on_duty;
+		p->duty_changed = true;
+	}
 	reload(p, p->peaceful || bits == 0 ? all : bits);
 }
 
@@ -648,7 +656,10 @@ check_thread(struct play *p, const struct told *first)
 		if (strcmp(t->thread, first->thread) != 0 ||
 		    strcmp(t->to, first->to) != 0)
 			continue;
-		if (strcmp(t->kind, "failing") == 0)
+		if (p->duty_changed && strcmp(t->kind, "failing") == 0 &&
+		    strstr(t->to, "ncall@") != NULL)
+			ok = true;	/* perhaps back on duty */
+		else if (strcmp(t->kind, "failing") == 0)
 			ok = last == ' ' || last == 'd' || last == 'a' ||
 			    last == 'u';
 		else if (strcmp(t->kind, "reminder") == 0)
@@ -667,6 +678,9 @@ check_thread(struct play *p, const struct told *first)
 			broken(p, "episode %lld %s %s: %s heard \"%s\"", id,
 			    e.scope, class_name(e.class), t->to, heard);
 	}
+	/* Who is no longer on duty is told no more. */
+	if (p->duty_changed && strstr(first->to, "ncall@") != NULL)
+		return;
 	if (last != 'd' && last != 'u')
 		broken(p, "episode %lld %s %s: %s heard only \"%s\"", id,
 		    e.scope, class_name(e.class), first->to, heard);

@@ -382,6 +382,38 @@ store_notice_get(struct store *s, int64_t id, struct notice *n)
 	return (1);
 }
 
+static bool
+told_one(const struct store *s, const struct notice *n,
+    void (*call)(void *arg, const char *to, const char *alerts,
+    enum notice_kind), void *arg)
+{
+	bool	told = false;
+
+	for (size_t i = 0; i < s->now[DELIVERIES].count; i++) {
+		const struct delivery	*d = at(s, DELIVERIES, i);
+
+		if (d->notice != n->id)
+			continue;
+		call(arg, d->to, n->alerts, n->kind);
+		told = true;
+	}
+	return (told);
+}
+
+int
+store_told_each(struct store *s, int64_t episode,
+    void (*call)(void *arg, const char *to, const char *alerts,
+    enum notice_kind), void *arg)
+{
+	for (size_t i = 0; i < s->now[NOTICES].count; i++) {
+		const struct notice	*n = at(s, NOTICES, i);
+
+		if (n->episode == episode && !told_one(s, n, call, arg))
+			call(arg, "", n->alerts, n->kind);
+	}
+	return (s->broken ? -1 : 0);
+}
+
 int
 store_delivery_put(struct store *s, const struct delivery *d)
 {

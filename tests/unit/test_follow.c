@@ -822,6 +822,52 @@ every_section_of_an_episode_is_told_from_the_start(void **state)
 	assert_string_equal(w.told, "FAD");
 }
 
+/* The same section with another person, and another name. */
+static void
+put_on_duty(const char *person, const char *name)
+{
+	char	more[512];
+
+	snprintf(more, sizeof more, "alerts \"%s\" { from = \"m@example.org\" "
+	    "to = {\"stays@example.org\", \"%s@example.org\"} servers = "
+	    "{\"alert1\"} }\nserver \"far\" { host = \"far2.example\" tls = "
+	    "\"none\" }\nroute \"n1\" { server = \"far\" from = "
+	    "\"p@example.org\" to = \"n@mx.example\" mailbox = \"box\" "
+	    "alerts = \"%s\" }\n", name, person, name);
+	world_configure(&w, "", more);
+	world_turn(&w);
+}
+
+static void
+who_is_new_at_a_reload_hears_of_what_is_open(void **state)
+{
+	(void)state;
+	put_on_duty("old", "night");
+	world_attempt(&w, "n1", "far2.example", STAGE_MAIL,
+	    CLASS_SYSTEM_FULL, "452 4.3.1 full");
+	assert_string_equal(w.told_other, "FF");
+	put_on_duty("old", "night");
+	assert_string_equal(w.told_other, "FF");
+	put_on_duty("new", "night");
+	assert_string_equal(w.told_other, "FFF");
+	assert_string_equal(w.last.to, "new@example.org");
+	put_on_duty("third", "day");
+	assert_string_equal(w.told_other, "FFFF");
+	assert_string_equal(w.last.to, "third@example.org");
+	world_accept(&w, "n1", "far2.example");
+	world_accept(&w, "n1", "far2.example");
+	assert_string_equal(w.told_other, "FFFFAA");
+	put_on_duty("fourth", "day");
+	assert_string_equal(w.told_other, "FFFFAAFA");
+	assert_string_equal(w.last.to, "fourth@example.org");
+	world_arrive(&w, "n1");
+	assert_string_equal(w.told_other, "FFFFAAFADD");
+	put_on_duty("fifth", "day");
+	world_pass(&w, DAY);
+	assert_string_equal(w.told_other, "FFFFAAFADD");
+	assert_string_equal(w.told, "");
+}
+
 static void
 a_route_without_alerts_is_followed_in_silence(void **state)
 {
@@ -1400,6 +1446,7 @@ main(void)
 		TEST(reminders_come_at_growing_gaps_until_somebody_knows),
 		TEST(while_nothing_is_tried_nobody_is_reminded),
 		TEST(every_section_of_an_episode_is_told_from_the_start),
+		TEST(who_is_new_at_a_reload_hears_of_what_is_open),
 		TEST(a_route_without_alerts_is_followed_in_silence),
 		TEST(a_reload_does_not_forget_what_is_owed),
 		TEST(a_removed_route_ends_its_episode_and_sends_no_more_reminders),
