@@ -5,14 +5,18 @@
  *
  * - X.3.1 is system-full whatever the text says ("Out of memory", "Backend
  *   failure"): the code is what other servers act on, and the text is shown
- *   beside it.  5.3.1 is the same trouble with a final verdict.
+ *   beside it.  5.3.1 is the same trouble with a final verdict.  That holds
+ *   also where it is quoted from a server further on, under another code.
  * - Without X.3.1 a reply is system-full only if its text names the server's
- *   own storage: "Space shortage", "queue file write error", "disk full".
- *   "421 4.3.0 Temporary Error" is a deferral and opens no such episode, even
- *   where a full spool is behind it: it is also sent for a hundred other
- *   reasons.  A bare 452 is `other` for the same reason.  A shortage of
- *   memory is congestion.  431 with no better code is the old Exchange word
- *   for a full disk.  X.3.2 says that the system takes no mail now, so "425
+ *   own storage: "Space shortage", "queue file write error", "disk full", and
+ *   not one mailbox or user.  "No space left on device" is the system's even
+ *   beside a mailbox's path: a quota has an error of its own.  A bare "not
+ *   enough space" in a 45z is the system's, too.  "421 4.3.0 Temporary Error"
+ *   is a deferral and opens no such episode, even where a full spool is behind
+ *   it: it is also sent for a hundred other reasons.  A bare 452 is `other`
+ *   for the same reason.  A shortage of memory is congestion.  431 with no
+ *   better code is the old Exchange word for a full disk, unless a mailbox or
+ *   a quota is named.  X.3.2 says that the system takes no mail now, so "425
  *   4.3.2 Insufficient system storage" stays congestion.
  * - "452 Requested action not taken: insufficient system storage" is the
  *   standard's own text and is believed, though some servers send it for one
@@ -36,10 +40,16 @@
  *   5.4.1 with "Access denied", for a mailbox that does not exist: there the
  *   text is believed.
  * - X.1.1 is no-such-user even in a 4yz reply and even if the text talks of
- *   policy; only a rate limit or a quota in the text is believed against it.
- *   Of X.7.1 texts more is believed, since X.7.1 is sent for everything.
+ *   policy; only a rate limit, a quota or a full disk that it quotes is
+ *   believed against it.  Of X.7.1 texts more is believed, since X.7.1 is sent
+ *   for everything.
  * - 454 4.7.0 at AUTH is auth, temporary: the server could not check, the
- *   password need not be wrong.
+ *   password need not be wrong.  With a certificate in its text it is tls.
+ * - A 421 with X.2.1 closes the session and is congestion, unless its text
+ *   says that the mailbox is disabled.  551 is no-such-user unless its text
+ *   speaks of an error.
+ * - A 5yz that calls the message spam or infected is policy, though it may
+ *   quote a subject about a full mailbox.
  * - 450 4.3.2 after RCPT is postscreen's test of new clients: it passes at the
  *   next try and is counted as greylisting; anywhere else X.3.2 is congestion.
  * - Only a 2yz to the dot is `accepted`; without a stage a 250 is `other`.
@@ -76,6 +86,11 @@ struct row {
 			AT(STARTTLS) | AT(EHLO2) | AT(AUTH) | AT(MAIL) | \
 			AT(RCPT) | AT(DATA) | AT(QUIT))
 
+/* Before a phrase: not if the text is about one mailbox; about a rate. */
+#define NOT_ONE		"!mailbox&!inbox&!user&!account&!the recipient&" \
+			"!recipient s &!recipient has&!recipient is&!postfach&"
+#define NOT_RATE	"!rate&!limit&!too many&!too much&!quota&"
+
 static const struct row table[] = {
 
 /* What is no trouble.  Only the reply to the dot accepts a message. */
@@ -94,8 +109,9 @@ static const struct row table[] = {
     " 550 5 3 1 | 552 5 3 1 | 554 5 3 1 ",
 							CLASS_SYSTEM_FULL },
 { 0,		"4.. 5..", "X.1.* X.4.7",
-    " said 4& no space left on device| said 4& disk space|"
-    " said 4& disk full| said 4& queue file write error|"
+    " said 4& no space left on device|"
+    NOT_ONE "! 4 2 2 & said 4& disk space|"
+    NOT_ONE "! 4 2 2 & said 4& disk full| said 4& queue file write error|"
     " said 4& insufficient system storage|"
     " said 4& insufficient system resources",
 							CLASS_SYSTEM_FULL },
@@ -107,17 +123,22 @@ static const struct row table[] = {
     "reconnect too fast|reconnect too soon|reconnected too",
 							CLASS_GREYLISTING },
 { 0,		"4..",	"- 4.7.* 4.2.0 4.3.0 4.0.0 4.1.0 4.5.1",
-    "come back in | come back later| comeback later|"
-    " retry in a few minutes | try again in a few m| try again in &"
-    " seconds | try again in & minutes | try again after & seconds |"
-    " retry after & seconds |internal resource temporarily unavailable|"
+    "come back in | come back later| comeback later| come back after |"
+    NOT_RATE " retry in a few m|" NOT_RATE " try again in a few m|"
+    NOT_RATE " try again in & sec|" NOT_RATE " try again in & min|"
+    NOT_RATE " try again after & sec|" NOT_RATE " try again after & min|"
+    NOT_RATE " retry in & sec|" NOT_RATE " retry in & min|"
+    NOT_RATE " retry after & sec|" NOT_RATE " retry after & min|"
+    NOT_RATE " wait & minutes and try again |"
+    NOT_RATE " wait & seconds before | first contact & retry|"
+    " first contact & try again|"
+    "internal resource temporarily unavailable|"
     "internal resource is temporarily unavailable|"
     "internal resources are temporarily unavailable| first time & try |"
     " unknown triplet | new triplet | initial contact |"
     " temporarily deferred for sender verification |"
     " not yet been authorized | not yet authorized to deliver |"
     " triplet | first time we | first attempt | come again in |"
-    " please retry in & minutes |"
     " not seen before ",
 							CLASS_GREYLISTING },
 { 0,		"451",	"-",	" temporary failure please try again later ",
@@ -164,7 +185,7 @@ static const struct row table[] = {
     "certificate verif|certificate validation|certificate has expired|"
     "certificate expired|security subsystem| mta sts | requiretls |"
     " tls 1 0 | tls 1 1 | tls protected |only tls |ssl certificate|"
-    "certificate error",
+    "certificate error|certificate not trusted|certificate is not trusted",
 							CLASS_TLS },
 { 0,		"50.",	"!X.1.1 X.5.2",
     "!only one& starttls first| tls not available| tls unavailable|"
@@ -226,30 +247,39 @@ static const struct row table[] = {
     "too much fail authentication",
 							CLASS_AUTH },
 
+/* Unwanted mail is often about full mailboxes; its refusal may quote it. */
+{ 0,		"5..",	"- X.0.0 X.6.0 X.7.*",
+    " as spam| is spam|spam message|of spam|spam detected|scam detected|"
+    " phishing|virus found|virus detected|contains a virus|contains virus|"
+    "infected",						CLASS_POLICY },
+
 /* The server's own storage, named without X.3.1. */
 { 0,		"0 4..", "X.2.1 X.3.0 X.4.7 X.7.*",
-    "!spam&!virus&no space left on device|!spam&!virus&!mailbox&!user&"
-    "!account&!inbox&disk full|!spam&!virus&!mailbox&!user&!account&!inbox&"
-    "disk is full|!spam&!virus&!mailbox&!user&!account&!inbox&"
-    "!recipient&!quota&disk space|insufficient system storage|"
+    "!spam&!virus&no space left on device|"
+    NOT_ONE "!spam&!virus&disk full|" NOT_ONE "!spam&!virus&disk is full|"
+    NOT_ONE "!spam&!virus&!quota&disk space|insufficient system storage|"
     "queue file write error|filesystem full|file system full|"
     "!spam&spool & is full ",
 							CLASS_SYSTEM_FULL },
 { 0,		"4.. 5..", "- X.0.0 X.3.0 X.3.3 X.3.5 X.4.5 X.5.0 X.2.0 X.6.0",
-    "!mailbox&!user&!account&!inbox&disk is full|!mailbox&!user&!account&"
-    "!inbox&disk full|!mailbox&!user&!account&disk space|"
+    NOT_ONE "disk is full|" NOT_ONE "disks are full|" NOT_ONE "disk full|"
+    NOT_ONE "disk space|" NOT_ONE "disk usage|"
     "insufficient system storage|insufficient system resource|"
     "insufficient system space|insufficient storage space on|"
     "mail system full|mail system is full|mailsystem full|"
     "mailsystem is full|mail server full|mail server is full|"
     "server storage full|server is full|server disk|system storage|"
     "space shortage|shortage of space|no space left on device|"
-    "!mailbox&no space left|no room on|"
-    "insufficient free disk|insufficient free space|out of space on|"
+    NOT_ONE "no space left|no room on|insufficient free disk|"
+    NOT_ONE "insufficient free space|" NOT_ONE "not enough free space|"
+    NOT_ONE "no free space|" NOT_ONE "storage capacity|"
+    NOT_ONE "store has reached its|store is full|out of space on|"
     "not enough space on the disk|not enough space on disk|"
     "not enough space on server|disk space not enough|low on disk|"
     "low on space|low on storage|filesystem full|filesystem is full|"
-    "file system full|file system is full|partition full|partition is full|"
+    "file system full|file system is full|file system of & is full|"
+    "filesystem is & full |file system is & full |partition full|"
+    "partition is full|"
     "partition is & full |partition & full |"
     "spool full|spool is full|spool directory full|"
     "spool directory is full|queue directory full|"
@@ -259,17 +289,22 @@ static const struct row table[] = {
     "writing queue file|writing to queue|queue is full|queue full|"
     "queue disk|write error or disk|disk write|writing to disk|"
     "write to disk|disk error|cannot write &!socket|cannot create & space|"
-    "temporary storage failure|storage failure|storage error|disk storage|"
+    "temporary storage failure|storage failure|storage error|"
+    NOT_ONE "disk storage|"
     "out of disk| enospc |no free inodes|out of inodes|temporary file &"
     " space|spool & quota|temp file & space|volume is full|volume full|"
-    "storage is exhausted|storage exhausted|storage backend is full|"
-    "run out of room|free blocks|!mailbox&free space & minimum|"
+    NOT_ONE "storage is exhausted|" NOT_ONE "storage exhausted|"
+    "storage backend is full|" NOT_ONE "run out of room|free blocks|"
+    "!mailbox&free space & minimum|"
     "quota exceeded on the queue|server is out of storage|"
     "speicherplatz auf dem server|speicherplatz auf dem mailserver|"
     "!postfach&speicherplatz mehr|"
-    "!boite&espace disque|"
-    "plus de place sur le disque|espacio en disco|espaco em disco|"
-    "spazio su disco|memoria di sistema insufficiente",
+    "festplatte voll|festplatte ist voll|!boite&espace disque|"
+    "disque plein|disque est plein|"
+    "plus de place sur le disque|!buzon&espacio en disco|disco lleno|"
+    "disco esta lleno|!caixa&espaco em disco|disco cheio|"
+    "!casella&spazio su disco|disco pieno|"
+    "brak miejsca na dysku|нет места на диске|memoria di sistema insufficiente",
 							CLASS_SYSTEM_FULL },
 { 0,		"431",	"- X.0.0 X.3.0",
     "!mailbox&!quota&!inbox&!account",			CLASS_SYSTEM_FULL },
@@ -277,13 +312,18 @@ static const struct row table[] = {
     "!mailbox&!user&!account&!inbox&!recipient&!quota& is full ",
 							CLASS_SYSTEM_FULL },
 { 0,		"45.",	"- X.0.0 X.3.0",
-    "!mailbox&!user&!account&!recipient&!inbox& insufficient storage|"
-    " out of space |!mailbox&!user&!account&!recipient&!inbox&!too many&"
-    "storage full|!mailbox&!user&!account&!recipient&!inbox&"
-    "storage exceeded|!mailbox&!user&!account&!recipient&!inbox&!quota&"
-    " not enough storage|!mailbox&!user&!account&!recipient&!inbox&!quota&"
-    " not enough space|!mailbox&!user&!account&!recipient&!inbox&!quota&"
-    " insufficient space",
+    NOT_ONE "!recipient& insufficient storage|" NOT_ONE " out of space |"
+    NOT_ONE "!recipient&!too many&storage full|"
+    NOT_ONE "!recipient&!too many&storage is full|"
+    NOT_ONE "!recipient&storage nearly full|"
+    NOT_ONE "!recipient&storage almost full|"
+    NOT_ONE "!recipient&storage exceeded|"
+    NOT_ONE "!recipient&!quota& not enough storage|"
+    NOT_ONE "!recipient&!quota& not enough space|"
+    NOT_ONE "!recipient&!quota& insufficient space|"
+    NOT_ONE "!recipient&no more space|" NOT_ONE "!recipient&no more room|"
+    NOT_ONE "!recipient&out of storage|" NOT_ONE "!recipient&room on the|"
+    NOT_ONE "kein freier speicherplatz|!buzon&insuficiente en el servidor",
 							CLASS_SYSTEM_FULL },
 
 /* Limits on what one sender may do in a span of time. */
@@ -308,7 +348,8 @@ static const struct row table[] = {
     "send limit|sent limit|recipient limit exceed|per hour| per day|"
     "per minute|this hour|messages per|emails per|mails per|"
     "recipients per hour|recipients per day|recipients per minute|"
-    "messages today|!on the server&!mailbox&!inbox&!spam&too many messages|"
+    "messages today|"
+    "!on the server&!mailbox&!inbox&!spam&!in the queue&too many messages|"
     "too many emails|too many mails|too many e mails|too much email|"
     "messages from & temporarily deferred|message from & temporarily "
     "deferred|temporarily deferred due to|"
@@ -332,7 +373,13 @@ static const struct row table[] = {
     "too many sessions from|too many recent |too many same |"
     "!spam&!score&threshold exceeded|!mailbox&!quota&!storage&!inbox&"
     "reached its limit for| hl icc | hl ifc |"
-    "tenant exceeded its|batch limit reached",
+    "tenant exceeded its|batch limit reached|hourly cap|"
+    " messages hour |per time unit|opened too many & conn|"
+    "opened too many & sess|"
+    "within the last hour|in the last hour|quota for today|"
+    " too often |too frequent|more slowly|"
+    "!mailbox&!size&exceeded message limit|"
+    "!mailbox&message limit exceeded",
 							CLASS_RATE_LIMIT },
 { 0,		"4.. 5..", "X.7.*",
     "too many connections|too many sessions|too many concurrent|"
@@ -368,17 +415,11 @@ static const struct row table[] = {
 							CLASS_NO_SUCH_USER },
 { 0,		NULL,	"X.1.1",
     " quota |over quota|overquota|mailbox full|mailbox is full|"
-    "storage full|storage is full|storage limit|storage space|"
-    "of storage|exceeded storage|exceeded its storage|"
+    "storage full|storage is full|storage limit|of storage|"
+    "exceeded storage|exceeded its storage|"
     "insufficient storage|not enough storage| pleine",
 							CLASS_MAILBOX_FULL },
 { 0,		NULL,	"X.1.1 X.1.6 X.1.4", NULL,	CLASS_NO_SUCH_USER },
-
-/* Unwanted mail is often about full mailboxes; its refusal may quote it. */
-{ 0,		"5..",	"- X.0.0 X.6.0 X.7.*",
-    " as spam| is spam|spam message| phishing|virus found|"
-    "virus detected|contains a virus|contains virus|infected",
-							CLASS_POLICY },
 
 /* The size of this message. */
 { 0,		"0 4.. 5..", "!X.5.2 X.5.4",
@@ -387,7 +428,8 @@ static const struct row table[] = {
     "message larger|message was too large|mail too large|mail is too large|"
     "mail too big|email too large|email is too large|too large for|"
     "maximum message size|max message size|maximum inbound message|"
-    "!mailbox&!mail file&maximum size|maxsize|message length|message exceeds|"
+    "!mailbox&!mail file&!account has&maximum size|maxsize|message length|"
+    "message exceeds|"
     "mail exceeds|"
     "exceeds size|!mailbox&exceeds maximum size|exceeded size|"
     "!mailbox&!mail file&size exceed|databytes|message is too long|"
@@ -416,8 +458,10 @@ static const struct row table[] = {
     "not in recipient list",
 							CLASS_NO_SUCH_USER },
 { 0,		NULL,	"X.2.1",
-    "!sending&!your&user & blocked|!sending&!your&mailbox & blocked|"
-    "!sending&!your&account & blocked",			CLASS_NO_SUCH_USER },
+    "user blocked|user is blocked|user has been blocked|mailbox blocked|"
+    "mailbox is blocked|mailbox has been blocked|!your&account blocked|"
+    "!your&account is blocked|!your&account has been blocked",
+							CLASS_NO_SUCH_USER },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
     "mailbox full|mailbox is full|mailbox was full|"
     "mailbox is currently full|mailbox currently full|"
@@ -447,7 +491,8 @@ static const struct row table[] = {
     "does not have enough space|doesn t have enough space|"
     "not have enough disk|no space in mailbox|not enough space in|"
     "insufficient space in|out of storage|mail storage & exceeded|"
-    "no storage space|storage space in|user is out of|user has exceeded|"
+    "no storage space|storage space in|!office&user is out of|"
+    "user has exceeded|"
     "user has too many|user is full|recipient is full|recipient is over|"
     "recipient has exceeded|recipient overquota|recipient storage full|"
     "recipient s mailbox is full|too many messages in|"
@@ -458,6 +503,28 @@ static const struct row table[] = {
     "postfach uberfullt|posteingang voll|zuviele mails|zu viele mails|"
     "kontingent|buzon & lleno |buzon & excedido su cuota|casilla llena|"
     "cuenta llena|"
+    "!disk&mailbox & is full|!disk&mailbox is & full |"
+    "!disk&mailbox of & full |mailbox temporarily full|mailbox overfull|"
+    "is overfull|mailbox capacity|mailbox has no space|mailbox has no room|"
+    "mailbox has no more|mailbox & over its |"
+    "mailbox storage exhausted|mailbox storage is exhausted|"
+    "mailbox storage full|mailbox storage is full|"
+    "inbox has no space|no room in mailbox|no room in the mailbox|"
+    "no more room|no more space|no space for more|no more capacity|"
+    "account has reached its maximum|recipient is out of s|"
+    "recipient is out of d|"
+    "recipient out of space|recipient has no space|account is out of space|"
+    "inbox is over|quota is used up|quota used up|used up his storage|"
+    "used up its storage|used up their storage|has used all of|"
+    "no free space in the user|"
+    "quota & exhausted|exhausted & quota|quota has been exceeded|"
+    "quota has been reached|above his quota|above its quota|"
+    "above their quota|would exceed quota|would exceed the quota|"
+    "quota & atteint|postfach & limit|postfach & speicherplatz|"
+    "brevlada & full |postkasse & fuld |postilaatikko & taynna |"
+    "!отправ&ревышена квота|!отправ&квота & превышена|"
+    "recipient has insufficient|user disk |user s disk |disk full for user|"
+    "disk space in account|"
     "mailbox space|exhausted allowed|user has exhausted|speichervolumen|"
     "space is used up|mail file size exceeds|mail file is full|"
     "insufficient channel storage|"
@@ -515,7 +582,7 @@ static const struct row table[] = {
     "sender address not allowed|sender identity|too many unauthenticated|"
     "von diesem absender| forged |spoofed|spoofing| hl rep | hl mep |"
     " black ip |!certificate&not trusted|message sending for|"
-    "sending is disabled",
+    "sending is disabled|score threshold",
 							CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.4.* X.1.10",
     "relay access denied|relaying denied|relay denied|relaying prohibited|"
@@ -615,7 +682,7 @@ static const struct row table[] = {
     "no user|no valid recipient|valid recipients|user not|user doesn t|"
     "user does not|user isn t|user is not|user invalid|user has moved|"
     "user has left|user is locked|user hangup|user no longer|not a user|"
-    "not a valid|!sender&!domain&not a registered|not a known|"
+    "not a valid|!sender&!domain&!your&not a registered|not a known|"
     "not our customer|not our user|not known|not in our|not in directory|"
     "not listed in|not found in|!host&not local|not an active|"
     "active address|not exist|doesn t exist|does not exist|doesnt exist|"
@@ -700,6 +767,8 @@ static const struct row table[] = {
     "out of resources|lack of resources|system resources|out of memory|"
     "workers are in use|workers are busy|memory exhausted|"
     "insufficient memory|not enough memory|memory shortage|"
+    "resource exhaustion|resources exhausted|pool exhausted|process limit|"
+    "backlog too|"
     "resource limitation|queue unavailable|queue is unavailable|"
     "cannot allocate|no memory|low memory|unable to fork|cannot fork|"
     "fork failed|!limit reached&service unavailable|service is unavailable|"
