@@ -88,7 +88,8 @@ struct row {
 
 /* Before a phrase: not if the text is about one mailbox; about a rate. */
 #define NOT_ONE		"!mailbox&!inbox&!user&!account&!the recipient&" \
-			"!recipient s &!recipient has&!recipient is&!postfach&"
+			"!recipient s &!recipient has&!recipient is&" \
+			"!postfach&!empfanger&"
 #define NOT_RATE	"!rate&!limit&!too many&!too much&!quota&"
 
 static const struct row table[] = {
@@ -265,7 +266,10 @@ static const struct row table[] = {
 							CLASS_SYSTEM_FULL },
 { 0,		"4.. 5..", "- X.0.0 X.3.0 X.3.3 X.3.5 X.4.5 X.5.0 X.2.0 X.6.0",
     NOT_ONE "disk is full|" NOT_ONE "disks are full|" NOT_ONE "disk full|"
-    NOT_ONE "disk space|" NOT_ONE "disk usage|"
+    NOT_ONE "disk nearly full|" NOT_ONE "disk almost full|"
+    NOT_ONE "drive is full|" NOT_ONE "drive full|partition exhausted|"
+    NOT_ONE "server has insufficient storage|" NOT_ONE "disk space|"
+    NOT_ONE "disk usage|"
     "insufficient system storage|insufficient system resource|"
     "insufficient system space|insufficient storage space on|"
     "mail system full|mail system is full|mailsystem full|"
@@ -304,7 +308,7 @@ static const struct row table[] = {
     "!mailbox&free space & minimum|"
     "quota exceeded on the queue|server is out of storage|"
     "speicherplatz auf dem server|speicherplatz auf dem mailserver|"
-    "!postfach&speicherplatz mehr|"
+    NOT_ONE "speicherplatz mehr|"
     "festplatte voll|festplatte ist voll|!boite&espace disque|"
     "disque plein|disque est plein|"
     "plus de place sur le disque|!buzon&espacio en disco|disco lleno|"
@@ -383,7 +387,7 @@ static const struct row table[] = {
     "tenant exceeded its|batch limit reached|hourly cap|"
     " messages hour |per time unit|opened too many & conn|"
     "opened too many & sess|"
-    "connection frequency|sending allowance|"
+    "connection frequency|sending allowance|per sender limit|"
     "within the last hour|in the last hour|quota for today|"
     " too often |too frequent|more slowly|"
     "!mailbox&!size&exceeded message limit|"
@@ -523,7 +527,10 @@ static const struct row table[] = {
     "account has reached its maximum|recipient is out of s|"
     "recipient is out of d|"
     "recipient out of space|recipient has no space|account is out of space|"
-    "inbox is over|quota is used up|quota used up|used up his storage|"
+    "reached his quota|reached its quota|reached their quota|"
+    "account has no free space|user has no free space|quota overrun|"
+    "mailbox contains too many|inbox is over|quota is used up|quota used up|"
+    "used up his storage|"
     "used up its storage|used up their storage|has used all of|"
     "no free space in the user|"
     "quota & exhausted|exhausted & quota|quota has been exceeded|"
