@@ -24,7 +24,9 @@
  *   standard text, is size: it is about this message; after RCPT it is about
  *   the mailbox.
  * - Greylisting is known by its words only, and they beat every code but
- *   X.3.1: servers send it with 4.2.0, 4.2.2, 4.7.1 and none.
+ *   X.3.1: servers send it with 4.2.0, 4.2.2, 4.7.1 and none.  A time to
+ *   wait is among those words only where the text gives no other reason:
+ *   "Disk full, retry in 10 minutes" is system-full.
  * - `dns` in a server's reply means names and routes: the next hop cannot be
  *   found or reached, loops included (X.1.2, X.1.10, X.4.0, X.4.1, X.4.3,
  *   X.4.4, X.4.6).  `network` is kept for our own session, where nobody
@@ -86,11 +88,15 @@ struct row {
 			AT(STARTTLS) | AT(EHLO2) | AT(AUTH) | AT(MAIL) | \
 			AT(RCPT) | AT(DATA) | AT(QUIT))
 
-/* Before a phrase: not if the text is about one mailbox; about a rate. */
+/* Before a phrase: not if the text is about one mailbox. */
 #define NOT_ONE		"!mailbox&!inbox&!user&!account&!the recipient&" \
 			"!recipient s &!recipient has&!recipient is&" \
 			"!postfach&!empfanger&"
-#define NOT_RATE	"!rate&!limit&!too many&!too much&!quota&"
+/* Before a time to wait: not if the text has the reason. */
+#define NO_REASON	"!rate&!limit&!too many&!too much&!quota&! full &" \
+			"!disk&!space&!storage&!queue file&!spool&!load&" \
+			"!busy&!memory&!maintenance&!connections&! locked &" \
+			"!blocked by&!blocked using&! tls &! dns &!slow down&"
 
 static const struct row table[] = {
 
@@ -124,16 +130,18 @@ static const struct row table[] = {
     "reconnect too fast|reconnect too soon|reconnected too",
 							CLASS_GREYLISTING },
 { 0,		"4..",	"- 4.7.* 4.2.0 4.3.0 4.0.0 4.1.0 4.5.1",
-    "come back in | come back later| comeback later| come back after |"
-    NOT_RATE " retry in a few m|" NOT_RATE " try again in a few m|"
-    NOT_RATE " try again in & sec|" NOT_RATE " try again in & min|"
-    NOT_RATE " try again after & sec|" NOT_RATE " try again after & min|"
-    NOT_RATE " retry in & sec|" NOT_RATE " retry in & min|"
-    NOT_RATE " retry after & sec|" NOT_RATE " retry after & min|"
-    NOT_RATE " wait & minutes and try again |"
-    NOT_RATE " wait & seconds and try again |"
-    NOT_RATE " wait & seconds and retry |"
-    NOT_RATE " wait & seconds before | first contact & retry|"
+    NO_REASON "come back in |" NO_REASON " come back later|"
+    NO_REASON " comeback later|" NO_REASON " come back after |"
+    NO_REASON " come again in |"
+    NO_REASON " retry in a few m|" NO_REASON " try again in a few m|"
+    NO_REASON " try again in & sec|" NO_REASON " try again in & min|"
+    NO_REASON " try again after & sec|" NO_REASON " try again after & min|"
+    NO_REASON " retry in & sec|" NO_REASON " retry in & min|"
+    NO_REASON " retry after & sec|" NO_REASON " retry after & min|"
+    NO_REASON "!service& wait & minutes and try again |"
+    NO_REASON "!service& wait & seconds and try again |"
+    NO_REASON "!service& wait & seconds and retry |"
+    NO_REASON " wait & seconds before | first contact & retry|"
     " first contact & try again|"
     "internal resource temporarily unavailable|"
     "internal resource is temporarily unavailable|"
@@ -141,7 +149,7 @@ static const struct row table[] = {
     " unknown triplet | new triplet | initial contact |"
     " temporarily deferred for sender verification |"
     " not yet been authorized | not yet authorized to deliver |"
-    " triplet | first time we | first attempt | come again in |"
+    " triplet | first time we | first attempt |"
     " not seen before ",
 							CLASS_GREYLISTING },
 { 0,		"451",	"-",	" temporary failure please try again later ",
