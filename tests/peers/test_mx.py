@@ -180,7 +180,7 @@ class Domains(World):
     def test_a_failing_name_server_makes_us_blind_and_then_all_is_well(self):
         late = self.home.inside(lambda: Names(self.scratch, otherwise=SERVFAIL, port=LATE_DNS))
         m = self.begin(to='canary@late.test')
-        m.wait('we are blind', lambda: self.open('system late.test', 'blind'))
+        m.wait('we are blind', lambda: self.open('resolver', 'blind'))
         self.assertFalse(self.open('system late.test', 'dns'))
         self.assertFalse(m.finished('far'), 'the probe is kept')
         late.mx['late.test'] = [(10, 'mx1.late.test')]
@@ -317,7 +317,7 @@ class Each(World):
     def test_a_name_server_that_fails_at_first_delays_them(self):
         late = self.home.inside(lambda: Names(self.scratch, otherwise=SERVFAIL, port=LATE_DNS))
         m = self.begin(to='canary@late.test', mx='each')
-        m.wait('we are blind', lambda: self.open('system late.test', 'blind'))
+        m.wait('we are blind', lambda: self.open('resolver', 'blind'))
         late.mx['late.test'] = [(10, 'mx1.late.test')]
         late.hosts['mx1.late.test'] = '10.77.1.2'
         m.wait_delivered('far')
