@@ -11,11 +11,11 @@
  * event of the episode table.  Pure.
  *
  * Scopes are words: "system NAME", "system NAME:PORT", "recipient ADDRESS",
- * "route NAME", "mailbox NAME", "resolver", "monitor".  Names of systems and addresses are
- * in lower case.  With a port it is the trouble of one listener of that
- * system, of which its others know nothing; "system [NAME]:PORT" if the name
- * holds a colon itself.  Where each MX host is probed for itself: "recipient
- * ADDRESS via HOST" and "route NAME via HOST".
+ * "route NAME", "mailbox NAME", "resolver", "monitor".  Names of systems and
+ * addresses are in lower case.  With a port it is the trouble of one listener
+ * of that system, of which its others know nothing; "system [NAME]:PORT" if
+ * the name holds a colon itself.  Where each MX host is probed for itself:
+ * "recipient ADDRESS via HOST" and "route NAME via HOST".
  */
 struct judgement {
 	char			 scope[EPISODE_SCOPE];	/* "" : nothing to move */

@@ -56,8 +56,8 @@ int	 store_notice_get(struct store *, int64_t id, struct notice *);
 int	 store_notice_kept(struct store *, const char *alerts,
 	    int64_t since_ms,
 	    void (*)(void *arg, const struct notice *), void *arg);
-/* All that people were told of an episode, oldest first: whom, by which section,
- * what; to is "" for what has no recipient. */
+/* All that people were told of an episode, oldest first: whom, by which
+ * section, what; to is "" for what has no recipient. */
 int	 store_told_each(struct store *, int64_t episode,
 	    void (*)(void *arg, const char *to, const char *alerts,
 	    enum notice_kind), void *arg);
