@@ -53,6 +53,7 @@ static const struct {
 	{ "迷惑メール", "\\Junk" },
 	{ "스팸", "\\Junk" },
 	{ "스팸 메일", "\\Junk" },
+	{ "정크 메일", "\\Junk" },
 	{ "Trash", "\\Trash" },
 	{ "Deleted", "\\Trash" },
 	{ "Deleted Items", "\\Trash" },

@@ -498,6 +498,7 @@ folders_are_told_by_the_names_of_many_languages(void **state)
 		{ "Lev&AOk-lszem&AOk-t", "\\Junk" },
 		{ "&ANY-nemsiz E-posta", "\\Junk" },
 		{ "&wqTTOA-", "\\Junk" },
+		{ "&yBXQbA- &ulTHfA-", "\\Junk" },
 		{ "Unerw&APw-nschte Werbung", "\\Junk" },
 		{ "Correo basura", "\\Junk" },
 		{ "Ongewenst", "\\Junk" },
