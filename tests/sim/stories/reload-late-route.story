@@ -20,7 +20,7 @@ end
 10m mailbox box holds
 40m reload
 40m mailbox box delivers
-until 30h
+until 8h
 expect notices "failing unwatched"
 expect open 0
 expect episodes undelivered 1

@@ -21,7 +21,7 @@ route "q" { server = "other" from = "probe@example.org" to = "canary2@example.co
 end
 10m server mx answers mail "452 4.3.1 Insufficient system storage"
 30m reload
-until 100h
+until 8h
 expect notices "failing unwatched"
 expect open 0
 expect episodes system-full 1
