@@ -427,6 +427,16 @@ do_probe(struct client *c, const json_t *request)
 	answer(c, j);
 }
 
+/* What is said to be done is on the disk. */
+static void
+answer_done(struct client *c)
+{
+	if (engine_commit(c->control->engine) == 0)
+		answer(c, success());
+	else
+		refuse(c, "the store cannot be written");
+}
+
 static void
 set_paused(struct client *c, const json_t *request, bool paused)
 {
@@ -434,7 +444,7 @@ set_paused(struct client *c, const json_t *request, bool paused)
 
 	if (engine_pause(k->engine, argument(request, "route"), paused,
 	    k->events->now_ms(k->arg)) == 0)
-		answer(c, success());
+		answer_done(c);
 	else
 		refuse(c, "no such route");
 }
@@ -458,7 +468,7 @@ do_ack(struct client *c, const json_t *request)
 
 	if (engine_ack(k->engine, episode_argument(request),
 	    k->events->now_ms(k->arg)) == 0)
-		answer(c, success());
+		answer_done(c);
 	else
 		refuse(c, "no such open episode");
 }

@@ -17,4 +17,3 @@ expect notices "failing"
 until 32h
 expect notices "failing accepting delivered"
 expect open 0
-sweep
