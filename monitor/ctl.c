@@ -81,7 +81,10 @@ find(const char *name)
 	return (NULL);
 }
 
-/* A file that was named must be there: the usual monitor is another one. */
+/*
+ * A file that was named must be there: the usual monitor is another one.  (To
+ * diagnose takes no monitor, and says itself what it does without a file.)
+ */
 static int
 cannot_read(const struct command *c, const char *config)
 {
@@ -116,7 +119,7 @@ run(const char *config, const char *socket, int argc, char **argv)
 		return (usage(stderr, EX_USAGE));
 	}
 	if (config != NULL && socket == NULL && c->ask != NULL &&
-	    access(config, R_OK) == -1)
+	    c->ask != ctl_diagnose && access(config, R_OK) == -1)
 		return (cannot_read(c, config));
 	if (c->ask != NULL)
 		return (with_daemon(c, config != NULL ? config : standard,
