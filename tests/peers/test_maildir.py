@@ -221,13 +221,14 @@ class RoundTrip(Case):
         m = self.usual()
         self.dovecot.connect('canary@mail.test').logout()
         del m.sections[('mailbox', 'canary')]
-        m.section('mailbox', 'canary', maildir=self.dovecot.maildir('canary@mail.test'), poll='2s')
+        m.section('mailbox', 'canary', maildir=self.dovecot.maildir('canary@mail.test'), poll='5m')
         session = self.dovecot.connect('canary@mail.test')
         session.select('INBOX')
         session.logout()
         m.start()
         rows = m.wait_delivered('there', count=3)
-        self.assertLess(statistics.median(float(row['transit_ms']) for row in rows), 50)
+        for row in rows:                # seen by its coming, not by a poll
+            self.assertLess(float(row['transit_ms']), 20000)
         self.assertGreaterEqual(int(rows[0]['hops']), 1)
         m.wait('they are removed', lambda: len(self.dovecot.messages('canary@mail.test')) <= 1)
 
