@@ -357,7 +357,8 @@ class Diagnose(World):
         self.diagnose('world', 0, 'mx2.far.test has no MX', '10.77.2.2', 'The server is fine')
 
     def test_domains_that_take_no_mail_and_those_that_are_not(self):
-        self.diagnose('null.test', 2, 'accepts no mail (null MX)', 'No server could be reached')
+        self.diagnose('null.test', 2, 'accepts no mail (null MX)',
+                      'takes no mail at all, and says so by a null MX')
         self.diagnose('nowhere.test', 2, 'does not exist')
 
     def test_an_address_alone(self):

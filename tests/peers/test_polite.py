@@ -72,6 +72,8 @@ class Polite(Scripted):
         self.route('r', 'policy', every='200ms', reject_backoff=['1s', '3s'])
         self.monitor.start()
         self.assert_gaps(server, [1, 3])
+        self.monitor.wait('the last one is refused, too', lambda: len(
+            self.monitor.finished('r')) == len(server.sessions))
         self.monitor.stop()
         self.monitor.restart()
         self.assert_gaps(server, [1, 3, 3, 3])
