@@ -10,7 +10,7 @@ set -u
 here=$(dirname "$0")
 stories=${srcdir:-$here/../..}/tests/sim/stories
 bin=${builddir:-.}/tests/sim
-disk_every=31 every=4 disk_worlds=15 worlds=150 days=5 seed=${SIM_SEED:-1}
+disk_every=31 every=9 disk_worlds=15 worlds=150 days=5 seed=${SIM_SEED:-1}
 [ "${1:-}" != --all ] ||
     disk_every=7 every=1 disk_worlds=300 worlds=10000 days=30 \
     seed=${SIM_SEED:-$(date +%Y%m%d)0000}	# worlds nobody has seen yet
