@@ -1000,6 +1000,7 @@ a_step_that_nobody_hears_of_says_so(void **state)
 	    "to = {\"mute@example.org\"} servers = {\"alert1\"} }\n"
 	    "route \"m1\" { server = \"full\" from = \"p@example.org\" to = "
 	    "\"m@mx.example\" mailbox = \"box\" alerts = \"mute\" }\n");
+	mem_free(config_alerts(w.config, "mute")->to[0]);
 	config_alerts(w.config, "mute")->to[0] = NULL;
 	world_full(&w, "m1");
 	assert_int_equal(store_episode_events(w.store, 1, events_of, why), 0);
