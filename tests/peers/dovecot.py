@@ -42,6 +42,8 @@ ssl_cert = <%(crt)s
 ssl_key = <%(key)s
 first_valid_uid = 1
 mail_location = maildir:~/Maildir
+# The machine may have no inotify instance left for this one.
+mailbox_idle_check_interval = 5s
 mail_max_userip_connections = 1000
 maildir_very_dirty_syncs = yes
 submission_host =
