@@ -505,8 +505,8 @@ fields_in_a_part_of_another_type_are_found(void **state)
 {
 	static const char *const	types[] = {
 		"text/plain",
-		"text/plain; name=\"details.txt\"\n"
-		    "Content-Disposition: attachment; filename=details.txt",
+		("text/plain; name=\"details.txt\"\n"
+		    "Content-Disposition: attachment; filename=details.txt"),
 		"application/octet-stream; name=details.txt",
 		"application/octet-stream\nContent-Transfer-Encoding: 8bit",
 	};

@@ -792,8 +792,8 @@ alerts_do_not_depend_on_what_they_are_about(void **state)
 		  "would be lost with it (or set allow_probed = true)\n" },
 	};
 	static const char	*const fine[] = {
-		"server \"o\" { host = \"smtp.example.org\" port = 26 "
-		"system = \"another\" }\n",
+		("server \"o\" { host = \"smtp.example.org\" port = 26 "
+		"system = \"another\" }\n"),
 		"server \"o\" { mx = \"first\" }\n",
 		"server \"o\" { mx = \"first\" domain = \"example.edu\" }\n",
 	};

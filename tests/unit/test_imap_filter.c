@@ -450,7 +450,7 @@ folder_names_are_read_as_people_write_them(void **state)
 {
 	static const char	*const names[] = { "", "INBOX", "R&D", "a&&b",
 		"Entw\xc3\xbcrfe", "&\xc3\xbc-", "\xe6\x97\xa5\xe6\x9c\xac/x",
-		"a\xf0\x9f\x93\xac\xf0\x9f\x93\xac" "b",
+		("a\xf0\x9f\x93\xac\xf0\x9f\x93\xac" "b"),
 		"\xd0\xa1\xd0\xbf\xd0\xb0\xd0\xbc", "\xed\x9f\xbf" };
 	static const struct {
 		const char	*listed, *plain;
