@@ -652,6 +652,16 @@ stat_above(const char *path, struct stat *st)
 	return (r);
 }
 
+/* The path is that of something in the folder itself. */
+static bool
+is_just_in(const char *path, const char *folder)
+{
+	size_t	n = strlen(folder);
+
+	return (n > 0 && strncmp(path, folder, n) == 0 && path[n] == '/' &&
+	    strchr(path + n + 1, '/') == NULL);
+}
+
 /*
  * One that is there, or that can be made where it is named: inside of a
  * folder that is there, or inside of `made`, which is made before it.
@@ -661,7 +671,6 @@ check_directory(struct build *c, struct section *s, const char *option,
     const char *path, const char *made)
 {
 	struct stat	st;
-	size_t		n = strlen(made);
 
 	if (!GOOD(s, option))
 		return;
@@ -672,8 +681,8 @@ check_directory(struct build *c, struct section *s, const char *option,
 	if (stat(path, &st) == 0) {
 		if (!S_ISDIR(st.st_mode))
 			MISTAKE(c, s, option, "%s: not a directory", path);
-	} else if ((n == 0 || strncmp(path, made, n) != 0 ||
-	    strchr(path + n + 1, '/') != NULL) && errno == ENOENT &&
+	} else if (errno == ENOENT && strcmp(path, made) != 0 &&
+	    !is_just_in(path, made) &&
 	    (stat_above(path, &st) == -1 || !S_ISDIR(st.st_mode)))
 		MISTAKE(c, s, option, "%s: the folder that it is to be in "
 		    "does not exist", path);

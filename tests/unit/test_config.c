@@ -589,6 +589,8 @@ a_folder_that_cannot_be_made_is_a_mistake(void **state)
 	refused(rows, NITEMS(rows));
 	c = good(REST "state_directory = new\ncsv_directory = \"new/a\"\n");
 	config_free(&c);
+	c = good(REST "state_directory = new\ncsv_directory = new\n");
+	config_free(&c);
 }
 
 static void
