@@ -247,11 +247,7 @@ number_of(enum notice_kind kind, const struct episode *e)
 static void
 mark(const char *name, char buf[static 16])
 {
-	uint64_t	h = UINT64_C(14695981039346656037);	/* FNV-1a */
-
-	for (; *name != '\0'; name++)
-		h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
-	base36((int64_t)(h >> 24), buf);
+	base36((int64_t)(text_hash(TEXT_HASH, name) >> 24), buf);
 }
 
 /*

@@ -172,6 +172,18 @@ say_late(struct draft *d)
 		    d->who, when);
 }
 
+/* Words of others, set apart; "": none. */
+static void
+put_quoted(struct draft *d, const char *lead, const char *said)
+{
+	if (said[0] == '\0')
+		return;
+	put(d, lead);
+	reason_wrap(d->n->body, sizeof d->n->body, said, NOTICE_COLUMNS, INDENT,
+	    INDENT);
+	put(d, "\n");
+}
+
 static void
 part_said(struct draft *d)
 {
@@ -194,11 +206,7 @@ part_said(struct draft *d)
 	else
 		wrapf(d, "%s answered %s:", d->who, moments[e->stage]);
 	quote(e, e->last_reply, said, sizeof said);
-	if (said[0] == '\0')
-		return;
-	reason_wrap(d->n->body, sizeof d->n->body, said, NOTICE_COLUMNS, INDENT,
-	    INDENT);
-	put(d, "\n");
+	put_quoted(d, "", said);
 }
 
 static void
@@ -211,10 +219,7 @@ part_first_said(struct draft *d)
 		return;
 	text_clean(said, sizeof said, d->e->first_reply,
 	    strlen(d->e->first_reply));
-	put(d, "At first it was:\n\n");
-	reason_wrap(d->n->body, sizeof d->n->body, said, NOTICE_COLUMNS, INDENT,
-	    INDENT);
-	put(d, "\n");
+	put_quoted(d, "At first it was:\n\n", said);
 }
 
 static void
@@ -388,12 +393,7 @@ part_unwatched(struct draft *d)
 	paragraph(d, "It is not known whether the trouble is over. This is the "
 	    "last message about it.");
 	quote(d->e, d->e->last_reply, said, sizeof said);
-	if (said[0] == '\0')
-		return;
-	put(d, "What was last seen of it:\n\n");
-	reason_wrap(d->n->body, sizeof d->n->body, said, NOTICE_COLUMNS, INDENT,
-	    INDENT);
-	put(d, "\n");
+	put_quoted(d, "What was last seen of it:\n\n", said);
 }
 
 static void

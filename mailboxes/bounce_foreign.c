@@ -68,7 +68,7 @@ const char	bounce_foreign_failures[] =
     "dostarczenie nie powiodło się|"
     /* pt */
     "nao entregue|falha na entrega|nao foi possivel entregar|"
-    "nao e possivel entregar|nao pode ser entregue|nao pode ser entregue|"
+    "nao e possivel entregar|nao pode ser entregue|"
     "nao foi entregue|falha de entrega|erro de entrega|erro na entrega|"
     /* ro */
     "nelivrabil|nu a putut fi livrat|nu poate fi livrat|nu a fost livrat|"

@@ -152,18 +152,12 @@ prepare_opening(struct phrase_text *t, const struct bounce_words *w)
 	phrase_prepare(t, opening);
 }
 
-static bool
-is_digit(char c)
-{
-	return (c >= '0' && c <= '9');
-}
-
 /* "5.1.1" */
 static bool
 is_status(const char *s)
 {
-	return ((*s == '4' || *s == '5') && s[1] == '.' && is_digit(s[2]) &&
-	    s[3] == '.' && is_digit(s[4]));
+	return ((*s == '4' || *s == '5') && s[1] == '.' &&
+	    text_is_digit(s[2]) && s[3] == '.' && text_is_digit(s[4]));
 }
 
 /*
@@ -179,11 +173,11 @@ quotes_refusal(const struct phrase_text *t)
 	const char		*p;
 
 	for (p = t->raw; (p = strpbrk(p, "45")) != NULL; p++) {
-		if (p > t->raw && (is_digit(p[-1]) || p[-1] == '.'))
+		if (p > t->raw && (text_is_digit(p[-1]) || p[-1] == '.'))
 			continue;
 		if (p > t->raw && p[-1] == '#' && is_status(p))
 			return (true);
-		if (!is_digit(p[1]) || !is_digit(p[2]) ||
+		if (!text_is_digit(p[1]) || !text_is_digit(p[2]) ||
 		    (p[3] != ' ' && p[3] != '-'))
 			continue;
 		memcpy(code + 1, p, 3);
@@ -280,14 +274,6 @@ bounce_is_delay(const struct bounce_words *w)
 
 /* The message sent back. */
 
-static size_t
-line_end(const char *text, size_t len, size_t at)
-{
-	const char	*lf = memchr(text + at, '\n', len - at);
-
-	return (lf != NULL ? (size_t)(lf - text) + 1 : len);
-}
-
 static bool
 blank(char c)
 {
@@ -332,7 +318,7 @@ bounce_returned(const char *text, size_t len)
 	bool	any = false;
 
 	for (at = 0; at < len; at = end) {
-		end = line_end(text, len, at);
+		end = text_line_end(text, len, at);
 		if (any && (begins(text + at, end - at, "Received: ") ||
 		    begins(text + at, end - at, "Return-Path: ") ||
 		    is_copy_line(text + at, end - at)))

@@ -16,32 +16,18 @@
 
 /* Lines. */
 
-static size_t
-line_end(const char *text, size_t len, size_t at)
-{
-	const char	*lf = memchr(text + at, '\n', len - at);
-
-	return (lf != NULL ? (size_t)(lf - text) + 1 : len);
-}
-
 static bool
 blank(char c)
 {
 	return (c == ' ' || c == '\t' || c == '\n');
 }
 
-static bool
-is_digit(char c)
-{
-	return (c >= '0' && c <= '9');
-}
-
 /* A basic code that refuses, at the start of a line. */
 static int
 refusal(const char *s)
 {
-	if ((*s != '4' && *s != '5') || !is_digit(s[1]) || !is_digit(s[2]) ||
-	    (s[3] != '\0' && strchr(" -:;,)\t\n#", s[3]) == NULL))
+	if ((*s != '4' && *s != '5') || !text_is_digit(s[1]) ||
+	    !text_is_digit(s[2]) || (s[3] != '\0' && strchr(" -:;,)\t\n#", s[3]) == NULL))
 		return (0);
 	return ((s[0] - '0') * 100 + (s[1] - '0') * 10 + s[2] - '0');
 }
@@ -62,8 +48,8 @@ unmarked(const char *line, size_t *len)
 		return (p);
 	}
 	while (p < end && (blank(*p) || (strchr("<>#\"'", *p) != NULL &&
-	    end - p > 3 && (p[1] == *p || blank(p[1]) ||
-	    (is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]))))))
+	    end - p > 3 && (p[1] == *p || blank(p[1]) || (text_is_digit(p[1]) &&
+	    text_is_digit(p[2]) && text_is_digit(p[3]))))))
 		p++;
 	*len = (size_t)(end - p);
 	return (p);
@@ -81,8 +67,8 @@ add_line(char out[PARAGRAPH], const char *line, size_t len)
 	for (i = 0; i < len && line[i] != '\n' && n + 3 < PARAGRAPH; i++) {
 		out[n++] = line[i];
 		if ((line[i] == ';' || line[i] == ':') && i + 3 < len &&
-		    is_digit(line[i + 1]) && is_digit(line[i + 2]) &&
-		    is_digit(line[i + 3]))
+		    text_is_digit(line[i + 1]) && text_is_digit(line[i + 2]) &&
+		    text_is_digit(line[i + 3]))
 			out[n++] = ' ';
 	}
 	out[n] = '\0';
@@ -96,7 +82,7 @@ next_paragraph(const char *text, size_t len, size_t *at, char out[PARAGRAPH])
 
 	out[0] = '\0';
 	for (; *at < len; *at = end) {
-		end = line_end(text, len, *at);
+		end = text_line_end(text, len, *at);
 		for (stop = end; stop > *at && blank(text[stop - 1]);)
 			stop--;
 		if (stop == *at && out[0] != '\0')
@@ -175,10 +161,10 @@ quoted_refusal(const char *text)
 
 	for (p = text; (p = strpbrk(p, "45")) != NULL; p++)
 		if (p > text && strchr(" <={[(\"'", p[-1]) != NULL &&
-		    is_digit(p[1]) && is_digit(p[2]) &&
+		    text_is_digit(p[1]) && text_is_digit(p[2]) &&
 		    (p[3] == ' ' || p[3] == '-') &&
 		    (p[4] == '4' || p[4] == '5') && p[5] == '.' &&
-		    is_digit(p[6]))
+		    text_is_digit(p[6]))
 			return (p);
 	return (NULL);
 }
@@ -268,7 +254,7 @@ reply_end(const char *words, size_t at, int code)
 	size_t	len = strlen(words);
 
 	do
-		at = line_end(words, len, at);
+		at = text_line_end(words, len, at);
 	while (words[at] != '\0' && refusal(words + at) == code);
 	return (at);
 }
@@ -300,7 +286,8 @@ weigh_sentence(struct search *s)
 	snprintf(digits, sizeof digits, "%u",
 	    (unsigned)s->now->reply.code % 1000U);
 	at = strstr(words, digits);
-	if (at == NULL || at == words || is_digit(at[-1]) || is_digit(at[3]))
+	if (at == NULL || at == words || text_is_digit(at[-1]) ||
+	    text_is_digit(at[3]))
 		return;
 	weigh(s, at, strlen(at));
 	if (s->now->weight < whole)
@@ -318,7 +305,7 @@ weigh_paragraph(struct search *s)
 	size_t			 at = 0, len = strlen(c->words), end;
 
 	while (at < len && refusal(c->words + at) == 0)
-		at = line_end(c->words, len, at);
+		at = text_line_end(c->words, len, at);
 	if (at == len) {
 		weigh_sentence(s);
 	} else {
@@ -339,8 +326,8 @@ may_have_code(const char *words)
 	const char	*p;
 
 	for (p = words; (p = strpbrk(p, "45")) != NULL; p++)
-		if ((p == words || !is_digit(p[-1])) && (refusal(p) != 0 ||
-		    (p[1] == '.' && is_digit(p[2]) && (p[3] == '.' ||
+		if ((p == words || !text_is_digit(p[-1])) && (refusal(p) != 0 ||
+		    (p[1] == '.' && text_is_digit(p[2]) && (p[3] == '.' ||
 		    p[4] == '.' || p[5] == '.'))))
 			return (true);
 	return (false);
@@ -380,7 +367,7 @@ static bool
 in_host(char c)
 {
 	return ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    is_digit(c) || c == '.' || c == '-' || c == '_');
+	    text_is_digit(c) || c == '.' || c == '-' || c == '_');
 }
 
 /* The host name that ends at `end` or begins at `from`, with a dot in it. */
@@ -422,7 +409,7 @@ find_host(const char *words, char host[OUTCOME_HOST])
 		if (take_name(at, end, host))
 			return;
 	}
-	if ((at = strstr(words, " #")) == NULL || !is_digit(at[2]))
+	if ((at = strstr(words, " #")) == NULL || !text_is_digit(at[2]))
 		return;
 	for (end = at; at > words && in_host(at[-1]); at--)
 		continue;

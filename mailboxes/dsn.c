@@ -18,12 +18,6 @@ struct target {
 	struct dsn_recipient	*recipient;
 };
 
-static bool
-is_digit(char c)
-{
-	return (c >= '0' && c <= '9');
-}
-
 static char
 lower(char c)
 {
@@ -46,8 +40,8 @@ untyped(const char *value)
 	const char	*p;
 
 	value += strspn(value, " \t");
-	for (p = value; is_letter(*value) && (is_letter(*p) || is_digit(*p) ||
-	    (*p != '\0' && strchr("-_/.", *p) != NULL)); p++)
+	for (p = value; is_letter(*value) && (is_letter(*p) ||
+	    text_is_digit(*p) || (*p != '\0' && strchr("-_/.", *p) != NULL)); p++)
 		continue;
 	p += strspn(p, " \t");
 	if (*p == ';')
@@ -139,7 +133,7 @@ status_length(const char *s)
 		if (s[n] != '.')
 			return (0);
 		digits = 0;
-		while (is_digit(s[n + 1 + digits]))
+		while (text_is_digit(s[n + 1 + digits]))
 			digits++;
 		if (digits == 0 || digits > 3)
 			return (0);
@@ -163,8 +157,8 @@ take_status(struct target *t, const char *value)
 	if (n > 0 && n < OUTCOME_ENHANCED)
 		snprintf(out, OUTCOME_ENHANCED, "%.*s", (int)n, value);
 	else if ((*value == '2' || *value == '4' || *value == '5') &&
-	    (!is_digit(value[1]) || (is_digit(value[2]) &&
-	    !is_digit(value[3]))))
+	    (!text_is_digit(value[1]) || (text_is_digit(value[2]) &&
+	    !text_is_digit(value[3]))))
 		snprintf(out, OUTCOME_ENHANCED, "%c.0.0", *value);
 }
 
@@ -323,8 +317,8 @@ static int
 hex_digit(char c)
 {
 	c = lower(c);
-	return (is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	    -1);
+	return (text_is_digit(c) ? c - '0' :
+	    c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1);
 }
 
 /* "+2B" of RFC 3461 4. */

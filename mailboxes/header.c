@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "monitor/text.h"
+
 /* A bounded buffer being written. */
 struct sink {
 	char	*buf;
@@ -30,15 +32,6 @@ blank(char c)
 	return (c == ' ' || c == '\t' || c == '\r' || c == '\n');
 }
 
-/* Past the end of the line that begins at `at`. */
-static size_t
-line_end(const char *text, size_t len, size_t at)
-{
-	const char	*lf = memchr(text + at, '\n', len - at);
-
-	return (lf != NULL ? (size_t)(lf - text) + 1 : len);
-}
-
 static bool
 empty_line(const char *text, size_t at, size_t end)
 {
@@ -46,13 +39,8 @@ empty_line(const char *text, size_t at, size_t end)
 	    (text[at] == '\r' && (end - at == 1 || text[at + 1] == '\n')));
 }
 
-/*
- * The length of the name in a field's first line, 0 if the line is no field;
- * *colon_r: where its colon is.  Blanks before it are obsolete (RFC 5322
- * 4.5.8) and still written.
- */
-static size_t
-name_length(const char *text, size_t at, size_t end, size_t *colon_r)
+size_t
+header_name(const char *text, size_t at, size_t end, size_t *colon_r)
 {
 	size_t	i, n;
 
@@ -73,12 +61,12 @@ header_next(const char *text, size_t len, size_t *at, struct header *out)
 
 	while (*at < len) {
 		start = *at;
-		end = line_end(text, len, start);
+		end = text_line_end(text, len, start);
 		if (empty_line(text, start, end))
 			return (false);
-		n = name_length(text, start, end, &colon);
+		n = header_name(text, start, end, &colon);
 		while (end < len && (text[end] == ' ' || text[end] == '\t'))
-			end = line_end(text, len, end);
+			end = text_line_end(text, len, end);
 		*at = end;
 		if (n == 0)
 			continue;

@@ -11,6 +11,14 @@
  * asked for.  Pure.
  */
 
+/*
+ * The length of the name in a field's first line, from at to end; 0 if the
+ * line is no field.  *colon_r: where its colon is.  Blanks before it are
+ * obsolete (RFC 5322 4.5.8) and still written.
+ */
+size_t	 header_name(const char *text, size_t at, size_t end,
+	    size_t *colon_r);
+
 struct header {
 	const char	*name;		/* borrowed; up to blanks, colon */
 	size_t		 name_len;

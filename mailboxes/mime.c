@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "monitor/mem.h"
+#include "monitor/text.h"
 
 #define VALUE_MAX	1024
 
@@ -43,14 +44,6 @@ mime_lines(char *dst, const char *src, size_t len)
 	return (n);
 }
 
-static size_t
-line_end(const char *text, size_t len, size_t at)
-{
-	const char	*lf = memchr(text + at, '\n', len - at);
-
-	return (lf != NULL ? (size_t)(lf - text) + 1 : len);
-}
-
 static bool
 blank(char c)
 {
@@ -69,16 +62,9 @@ trimmed(const char *text, size_t at, size_t end)
 static bool
 is_field(const char *text, size_t at, size_t end)
 {
-	size_t	i;
+	size_t	colon;
 
-	for (i = at; i < end && text[i] != ':' && text[i] > 0x20 &&
-	    text[i] <= 0x7e; i++)
-		continue;
-	if (i == at)
-		return (false);
-	while (i < end && blank(text[i]))
-		i++;
-	return (i < end && text[i] == ':');
+	return (header_name(text, at, end, &colon) > 0);
 }
 
 /*
@@ -93,7 +79,7 @@ header_end(const char *text, size_t len, size_t at, bool part, size_t *body_r)
 	size_t	start = at, end;
 
 	for (; at < len; at = end) {
-		end = line_end(text, len, at);
+		end = text_line_end(text, len, at);
 		*body_r = end;
 		if (trimmed(text, at, end) == at)
 			return (at);
@@ -291,7 +277,7 @@ is_used(const struct walk *w, size_t at, const struct level *level)
 	size_t	end;
 
 	for (; at < w->len; at = end) {
-		end = line_end(w->text, w->len, at);
+		end = text_line_end(w->text, w->len, at);
 		if (w->text[at] == '-' &&
 		    is_delimiter(w->text, at, end, level, &closes))
 			return (true);
@@ -311,11 +297,11 @@ guess_boundary(const struct walk *w, size_t at, bool first,
 	size_t	end, next, stop;
 
 	for (; at < w->len; at = end) {
-		end = line_end(w->text, w->len, at);
+		end = text_line_end(w->text, w->len, at);
 		stop = trimmed(w->text, at, end);
 		if (first && stop > at && w->text[at] != '-')
 			return (false);
-		next = line_end(w->text, w->len, end);
+		next = text_line_end(w->text, w->len, end);
 		if (stop - at < 3 || stop - at - 2 >= sizeof level->boundary ||
 		    strncmp(w->text + at, "--", 2) != 0 ||
 		    memchr(w->text + at, ' ', stop - at) != NULL)
@@ -410,7 +396,7 @@ mime_split(const char *text, size_t len,
 		continue;
 	at = begin_part(&w, at);
 	for (; at < len && w.depth > 0; at = end) {
-		end = line_end(text, len, at);
+		end = text_line_end(text, len, at);
 		if (text[at] != '-' || !take_delimiter(&w, at, end, &closes) ||
 		    closes)
 			continue;

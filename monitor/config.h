@@ -25,7 +25,8 @@ struct config	*config_load(const char *file, config_report, void *arg);
 
 /*
  * The control socket that file or what it includes names; owned.  Nothing else
- * in it need be right, nor the secrets be readable that it names.  NULL: it cannot be read, or names none.
+ * in it need be right, nor the secrets be readable that it names.  NULL: it
+ * cannot be read, or names none.
  */
 char		*config_control(const char *file);
 

@@ -1,8 +1,8 @@
 #include "monitor/csv.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -67,8 +67,8 @@ struct csv {
 	struct tail	*tails;		/* owned */
 	size_t		 tail_count;
 	uint64_t	 mark;		/* store_commits() at the last sync */
-	bool		 failing;	/* files cannot be written: said once */
-	char		 trouble[PATH_MAX + 256];	/* when failing */
+	/* Why files cannot be written, said once; "" while they can. */
+	char		 trouble[PATH_MAX + 256];
 	size_t		 dropped;	/* since it began to fail */
 };
 
@@ -224,12 +224,13 @@ csv_episode(struct csv *c, const struct episode *e)
 static void
 began_to_fail(struct csv *c, const char *file, const char *why)
 {
+	bool	known = c->trouble[0] != '\0';
+
 	snprintf(c->trouble, sizeof c->trouble, "%s/%s: %s", c->directory,
 	    file, why);
-	if (!c->failing)
+	if (!known)
 		log_error("csv: %s; rows wait until it can be written",
 		    c->trouble);
-	c->failing = true;
 }
 
 const char *
@@ -240,18 +241,18 @@ csv_trouble(const struct csv *c, size_t *waiting_r)
 	*waiting_r = 0;
 	TAILQ_FOREACH(r, &c->rows, entry)
 		*waiting_r += r->state == ROW_QUEUED;
-	return (c->failing ? c->trouble : "");
+	return (c->trouble);
 }
 
 static void
 wrote_again(struct csv *c)
 {
-	if (c->failing && c->dropped > 0)
+	if (c->trouble[0] != '\0' && c->dropped > 0)
 		log_warn("csv: %s can be written again; %zu rows were dropped",
 		    c->directory, c->dropped);
-	else if (c->failing)
+	else if (c->trouble[0] != '\0')
 		log_info("csv: %s can be written again", c->directory);
-	c->failing = false;
+	c->trouble[0] = '\0';
 	c->dropped = 0;
 }
 

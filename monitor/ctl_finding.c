@@ -297,7 +297,8 @@ is_deferred(const struct view *v, struct finding *f)
 	if (deferrals == 0)
 		return (false);
 	conclude(f, member_flag(v->current, "blind") ? LEVEL_UNKNOWN :
-	    LEVEL_WARNING, "deferred", "deferred since %s, %" PRId64 " tr%s", say_time(member_wall_ms(v->current, "first_attempt_at"),
+	    LEVEL_WARNING, "deferred", "deferred since %s, %" PRId64 " tr%s",
+	    say_time(member_wall_ms(v->current, "first_attempt_at"),
 	    v->now_ms, when), deferrals, deferrals == 1 ? "y" : "ies");
 	add_next_try(f, v->current, v->now_ms);
 	add_reply(f, v->current, "reply", ": ");

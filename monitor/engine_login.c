@@ -7,9 +7,9 @@
 #include "monitor/text.h"
 
 /*
- * Logins that are refused, by host, user and secret: after the second one none is
- * tried for auth_pause, by this process or the next; until one is taken they
- * are tried one at a time.
+ * Logins that are refused, by host, user and secret: after the second one
+ * none is tried for auth_pause, by this process or the next; until one is
+ * taken they are tried one at a time.
  */
 
 #define REFUSALS_MAX	2
@@ -19,18 +19,14 @@ static const char	pause_fact[] = "auth-pause";
 static uint64_t
 add_word(uint64_t h, const char *s)
 {
-	for (;; s++) {
-		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
-		if (*s == '\0')
-			return (h);
-	}
+	return (text_hash(text_hash(h, s), "\n"));
 }
 
 uint64_t
 engine_login_mark(const char *host, const char *user,
     const struct secret_source *secret)
 {
-	uint64_t	h = UINT64_C(14695981039346656037);
+	uint64_t	h = TEXT_HASH;
 
 	h = add_word(h, host);
 	h = add_word(h, user);

@@ -3,11 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool
-is_digit(char c)
-{
-	return (c >= '0' && c <= '9');
-}
+#include "monitor/text.h"
 
 static bool
 is_letter(char c)
@@ -36,7 +32,7 @@ folded(unsigned char second)
 static bool
 in_name(char c)
 {
-	return (is_letter(lower(c)) || is_digit(c) ||
+	return (is_letter(lower(c)) || text_is_digit(c) ||
 	    (c != '\0' && strchr("._%+=@-", c) != NULL));
 }
 
@@ -128,7 +124,7 @@ add_words(struct words *w, const char *s, size_t len)
 			continue;
 		}
 		c = lower(s[i]);
-		add_char(w, is_letter(c) || is_digit(c) ||
+		add_char(w, is_letter(c) || text_is_digit(c) ||
 		    (unsigned char)c >= 0x80 ? c : ' ');
 	}
 }

@@ -46,15 +46,9 @@ struct found {
 };
 
 static bool
-is_digit(char c)
-{
-	return (c >= '0' && c <= '9');
-}
-
-static bool
 is_alnum(char c)
 {
-	return (is_digit(c) || (c >= 'a' && c <= 'z') ||
+	return (text_is_digit(c) || (c >= 'a' && c <= 'z') ||
 	    (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80);
 }
 
@@ -101,12 +95,12 @@ next_line(struct span *rest, struct span *line, bool *broken_r)
 static int
 basic_code(struct span p)
 {
-	if (p.len < 3 || p.s[0] < '2' || p.s[0] > '5' || !is_digit(p.s[1]) ||
-	    !is_digit(p.s[2]))
+	if (p.len < 3 || p.s[0] < '2' || p.s[0] > '5' ||
+	    !text_is_digit(p.s[1]) || !text_is_digit(p.s[2]))
 		return (0);
 	if (p.len > 3 && is_alnum(p.s[3]))
 		return (0);
-	if (p.len > 4 && p.s[3] == '.' && is_digit(p.s[4]))
+	if (p.len > 4 && p.s[3] == '.' && text_is_digit(p.s[4]))
 		return (0);
 	return ((p.s[0] - '0') * 100 + (p.s[1] - '0') * 10 + p.s[2] - '0');
 }
@@ -118,7 +112,7 @@ status_number(struct span *p)
 	int	value = 0;
 	size_t	n = 0;
 
-	while (n < p->len && n < 4 && is_digit(p->s[n]))
+	while (n < p->len && n < 4 && text_is_digit(p->s[n]))
 		value = value * 10 + p->s[n++] - '0';
 	if (n == 0 || n > 3 || (n > 1 && p->s[0] == '0'))
 		return (-1);
@@ -149,7 +143,7 @@ take_status(struct span *p, struct status *st)
 		return (false);
 	if (t.len > 0 && is_alnum(*t.s))
 		return (false);
-	if (t.len > 1 && *t.s == '.' && is_digit(t.s[1]))
+	if (t.len > 1 && *t.s == '.' && text_is_digit(t.s[1]))
 		return (false);
 	*p = t;
 	return (true);

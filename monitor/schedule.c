@@ -1,6 +1,6 @@
 #include "monitor/schedule.h"
 
-#include <string.h>
+#include "monitor/text.h"
 
 #define SPREAD_PER_ROUTE_MS	100
 #define SPREAD_MAX_MS		300000
@@ -35,12 +35,10 @@ steady_step(struct steady *s, const struct stamp *at)
 int64_t
 schedule_jitter_ms(const char *name, uint64_t n, int64_t span_ms)
 {
-	uint64_t	h = 14695981039346656037U ^ n;
+	uint64_t	h = text_hash(TEXT_HASH ^ n, name);
 
 	if (span_ms <= 0)
 		return (0);
-	for (; *name != '\0'; name++)
-		h = (h ^ (unsigned char)*name) * 1099511628211U;
 	h ^= h >> 33;
 	h *= 0xff51afd7ed558ccdU;
 	h ^= h >> 33;

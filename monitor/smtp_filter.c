@@ -10,18 +10,12 @@
 
 /* Replies from the wire */
 
-static bool
-is_digit(char c)
-{
-	return (c >= '0' && c <= '9');
-}
-
 /* Does the line, without its LF, go on with another one? */
 static bool
 continues(const struct smtp_gather *g, const char *line, size_t len)
 {
-	bool	coded = len >= 3 && is_digit(line[0]) && is_digit(line[1]) &&
-		    is_digit(line[2]);
+	bool	coded = len >= 3 && text_is_digit(line[0]) &&
+		    text_is_digit(line[1]) && text_is_digit(line[2]);
 	bool	empty = len == 0 || (len == 1 && line[0] == '\r');
 
 	if (coded)
@@ -43,7 +37,7 @@ smtp_gather(struct smtp_gather *g, size_t *len_r)
 			*len_r = g->line;
 			return (SMTP_WHOLE);
 		}
-		g->open = g->open || is_digit(line[0]);
+		g->open = g->open || text_is_digit(line[0]);
 	}
 	return (g->len == sizeof g->bytes ? SMTP_TOO_LONG : SMTP_MORE);
 }
@@ -286,7 +280,7 @@ static const struct {
 static bool
 in_id(char c)
 {
-	return (is_digit(c) || (c >= 'a' && c <= 'z') ||
+	return (text_is_digit(c) || (c >= 'a' && c <= 'z') ||
 	    (c >= 'A' && c <= 'Z') || (c != '\0' && strchr("-_.+@=", c) != NULL));
 }
 
@@ -311,7 +305,7 @@ take_id(const char *s, size_t least, char *buf, size_t size)
 	while (*s != '\0' && !in_id(*s) && *s != ' ')
 		s++;			/* "<", "(", "[" */
 	for (; in_id(s[len]); len++)
-		digit = digit || is_digit(s[len]);
+		digit = digit || text_is_digit(s[len]);
 	while (len > 0 && (s[len - 1] == '.' || s[len - 1] == '-'))
 		len--;
 	if (!digit || len < least || len >= size)

@@ -72,6 +72,22 @@ text_copy(char *dst, size_t size, const char *src)
 	return (src[n] == '\0');
 }
 
+size_t
+text_line_end(const char *text, size_t len, size_t at)
+{
+	const char	*lf = memchr(text + at, '\n', len - at);
+
+	return (lf != NULL ? (size_t)(lf - text) + 1 : len);
+}
+
+uint64_t
+text_hash(uint64_t h, const char *s)
+{
+	for (; *s != '\0'; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+	return (h);
+}
+
 bool
 text_append(char *dst, size_t size, const char *src)
 {

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Strings of bounded size, and bytes that others wrote.  Pure.
@@ -13,6 +14,20 @@
  * inside a UTF-8 sequence).  True if it fitted.
  */
 bool	 text_copy(char *dst, size_t size, const char *src);
+
+/* In any locale. */
+static inline bool
+text_is_digit(char c)
+{
+	return (c >= '0' && c <= '9');
+}
+
+/* Past the end of the line that begins at `at`; len if it is the last one. */
+size_t	 text_line_end(const char *text, size_t len, size_t at);
+
+/* FNV-1a over a string, from TEXT_HASH or what it gave for another before. */
+#define TEXT_HASH	UINT64_C(14695981039346656037)
+uint64_t text_hash(uint64_t, const char *);
 
 /* Appends at the end of dst; as text_copy(). */
 bool	 text_append(char *dst, size_t size, const char *src);
