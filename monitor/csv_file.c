@@ -111,7 +111,6 @@ done_with(int fd)
 	errno = saved;
 }
 
-/* A new file's name is made durable with it. */
 static int
 open_file(int dir, const char *file)
 {
@@ -119,12 +118,8 @@ open_file(int dir, const char *file)
 
 	if (fd != -1 || errno != ENOENT)
 		return (fd);
-	fd = openat(dir, file, OPEN_FLAGS | O_APPEND | O_CREAT | O_EXCL, 0644);
-	if (fd != -1 && fsync(dir) == -1) {
-		done_with(fd);
-		return (-1);
-	}
-	return (fd);
+	return (openat(dir, file, OPEN_FLAGS | O_APPEND | O_CREAT | O_EXCL,
+	    0644));
 }
 
 /* The length of a regular file, -1 for anything else. */
@@ -182,6 +177,16 @@ write_all(int fd, const char *bytes, size_t len)
 	return (0);
 }
 
+/*
+ * A new file's name is made durable with its first rows, and after them: a
+ * reader must not meet it empty for as long as a disk takes.
+ */
+static int
+keep_name(int dir, int64_t start)
+{
+	return (start > 0 ? 0 : fsync(dir));
+}
+
 int64_t
 csv_file_length(int dir, const char *file)
 {
@@ -205,7 +210,7 @@ csv_file_append(int dir, const char *file, const char *text, size_t len,
 		goto out;
 	first = lead(fd, file, start);
 	if (write_all(fd, first, strlen(first)) == 0 &&
-	    write_all(fd, text, len) == 0) {
+	    write_all(fd, text, len) == 0 && keep_name(dir, start) == 0) {
 		*end_r = start + (int64_t)(strlen(first) + len);
 		rc = 0;
 	} else {

@@ -4,6 +4,7 @@ import datetime
 import email
 import email.policy
 import glob
+import io
 import json
 import os
 import re
@@ -183,7 +184,10 @@ class Monitor:
         out = []
         for path in sorted(glob.glob(os.path.join(self.csv, kind + '*.csv'))):
             with open(path, newline='', encoding='utf-8') as f:
-                out += list(csv.DictReader(f, strict=True))
+                text = f.read()
+            # Read at once and to its last whole line: it is being written.
+            whole = io.StringIO(text[:text.rfind('\n') + 1], newline='')
+            out += list(csv.DictReader(whole, strict=True))
         return out
 
     def finished(self, route=None, outcome=None):
