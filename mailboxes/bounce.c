@@ -384,6 +384,29 @@ decide(struct bounce *b, struct bounce_mail *m)
 	}
 }
 
+/*
+ * A gateway that packs a report into a mail of its own words: the report
+ * inside says more about our mail than they do.
+ */
+static void
+read_enclosed(struct bounce *b, struct bounce_mail *m, const char *ours)
+{
+	struct bounce_mail	*inner;
+	struct bounce		 report = { .kind = BOUNCE_NONE,
+				    .class = CLASS_OTHER };
+
+	if (b->kind != BOUNCE_TEXT || m->returned == NULL)
+		return;
+	inner = mem_alloc(sizeof *inner);
+	bounce_mail_open(inner, m->decoded, mime_body(m->returned, m->decoded,
+	    m->len + 1), ours);
+	decide(&report, inner);
+	if (report.kind == BOUNCE_DSN)
+		*b = report;
+	bounce_mail_close(inner);
+	mem_free(inner);
+}
+
 void
 bounce_read(const char *bytes, size_t len, const char *ours,
     struct bounce *out)
@@ -394,6 +417,7 @@ bounce_read(const char *bytes, size_t len, const char *ours,
 	bounce_mail_open(m, bytes, len < BOUNCE_INPUT ? len : BOUNCE_INPUT,
 	    ours);
 	decide(out, m);
+	read_enclosed(out, m, ours);
 	find_tokens(out, m);
 	bounce_mail_close(m);
 	mem_free(m);

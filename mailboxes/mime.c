@@ -28,6 +28,8 @@ struct walk {
 size_t
 mime_lines(char *dst, const char *src, size_t len)
 {
+	/* Without any LF each CR ends a line, and two leave one empty. */
+	bool	alone = len == 0 || memchr(src, '\n', len) == NULL;
 	size_t	i, n = 0;
 
 	for (i = 0; i < len; i++) {
@@ -35,7 +37,7 @@ mime_lines(char *dst, const char *src, size_t len)
 			dst[n++] = (char)(src[i] == '\0' ? ' ' : src[i]);
 			continue;
 		}
-		while (i + 1 < len && src[i + 1] == '\r')
+		while (!alone && i + 1 < len && src[i + 1] == '\r')
 			i++;
 		if (i + 1 < len && src[i + 1] == '\n')
 			i++;

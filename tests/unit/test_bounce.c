@@ -445,6 +445,12 @@ any_line_ends_will_do(void **state)
 		check(mail, LOST_FULL);
 		assert_int_equal(b.token_count, 1);
 		mem_free(mail);
+		/* Where words follow an empty line, it must be kept. */
+		mail = with_ends(DAEMON "\n\nThe mail system of "
+		    "relay.example.net is full:\n\n452 4.3.1 Insufficient "
+		    "system storage\n", ends[i]);
+		check(mail, "failed - system-full lost");
+		mem_free(mail);
 	}
 }
 
@@ -498,6 +504,31 @@ reports_inside_other_parts_are_found(void **state)
 	    MESSAGE BOX FULL "--o--\n", LOST_FULL);
 	check(DAEMON "Content-Type: text/plain\n\nSorry.\n\n"
 	    MESSAGE BOX FULL, LOST_FULL);
+}
+
+/* A gateway passes a report on in words of its own. */
+static void
+a_report_in_the_mail_that_is_returned_says_more(void **state)
+{
+#define PACKED(from, inside)						\
+	from "Content-Type: multipart/mixed; boundary=o\n\n"		\
+	"--o\nContent-Type: text/plain\n\nThe following addresses had "	\
+	"permanent delivery errors.\n\n"				\
+	"--o\nContent-Type: message/rfc822\n\n" inside "\n--o--\n"
+
+	(void)state;
+	check(PACKED(DAEMON, REPORT(MESSAGE BOX FULL, "Subject: " TOKEN
+	    "\n")), LOST_FULL);
+	assert_string_equal(b.reporting_mta, "relay.example.net");
+	assert_int_equal(b.token_count, 1);
+	check(PACKED(DAEMON, PERSON("Hello") "To: box@example.net\n\nHi.\n"),
+	    "failed - other lost");
+	/* The outer report is the one about us; the mail is about a mail. */
+	check(REPORT(MESSAGE BOX "Action: delayed\nStatus: 4.4.1\n",
+	    REPORT(MESSAGE BOX FULL, "")), "delayed 4.4.1 dns delayed");
+	/* Nothing in it makes a bounce of what a person passes on. */
+	check(PACKED(PERSON("Fwd: Returned mail"), REPORT(MESSAGE BOX FULL,
+	    "")), "- - other ignore");
 }
 
 static void
@@ -1203,6 +1234,8 @@ main(void)
 		cmocka_unit_test(any_line_ends_will_do),
 		cmocka_unit_test(boundaries_are_found_however_they_are_named),
 		cmocka_unit_test(reports_inside_other_parts_are_found),
+		cmocka_unit_test(
+		    a_report_in_the_mail_that_is_returned_says_more),
 		cmocka_unit_test(fields_in_a_part_of_another_type_are_found),
 		cmocka_unit_test(encoded_parts_are_decoded),
 		cmocka_unit_test(
