@@ -182,7 +182,7 @@ class Cyrus:
             [os.path.join(self.root, 'usr/lib/cyrus/bin/master'), '-D', '-C', self.imapd_conf,
              '-M', self.cyrus_conf, '-p', os.path.join(self.dir, 'state', 'master.pid')],
             self.name, env=dict(os.environ, LC_ALL='C', LD_LIBRARY_PATH=self.libraries))
-        wait_for('%s answers' % self.name, self._answers, within=20, logs=(self.process.log,))
+        wait_for('%s answers' % self.name, self._answers, within=60, logs=(self.process.log,))
 
     def _answers(self):
         try:
@@ -196,7 +196,7 @@ class Cyrus:
     def stop(self):
         self.process.stop()
         wait_for('%s stopped listening' % self.name,
-                 lambda: not listening(self.imap_port), within=5)
+                 lambda: not listening(self.imap_port), within=30)
 
     # -- its mailboxes
 

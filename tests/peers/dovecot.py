@@ -170,7 +170,7 @@ class Dovecot:
             [path('usr/bin/doveconf'), '-f', 'service=master', '-c', self.config,
              '-m', 'master', '-p', '-e', path('usr/sbin/dovecot'), '-F', '-c', self.config],
             self.name, env=self.installation.environment())
-        wait_for('%s answers' % self.name, self._answers, within=15,
+        wait_for('%s answers' % self.name, self._answers, within=60,
                  logs=(self.log, self.process.log))
 
     def _answers(self):
@@ -187,7 +187,7 @@ class Dovecot:
     def stop(self):
         self.process.stop()
         wait_for('%s stopped listening' % self.name,
-                 lambda: not listening(self.imap_port), within=5)
+                 lambda: not listening(self.imap_port), within=30)
 
     def home(self, address):
         return os.path.join(self.dir, 'mail', address)

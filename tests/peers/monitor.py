@@ -107,7 +107,7 @@ class Monitor:
         """Starts it again on the configuration as it lies."""
         self.process = self.scratch.start([*self.prefix, self.program('mailflowd'), '-c', self.file],
                                           self.name, env=self.environment())
-        wait_for('mailflowd answers', self._answers, within=20, logs=(self.process.log,))
+        wait_for('mailflowd answers', self._answers, within=60, logs=(self.process.log,))
         return self
 
     def _answers(self):
@@ -140,7 +140,7 @@ class Monitor:
         workers = self.workers()
         self.process.kill()
         wait_for('the workers ended with their daemon',
-                 lambda: not [pid for pid in workers if alive(pid)], within=5)
+                 lambda: not [pid for pid in workers if alive(pid)], within=30)
 
     def reload(self):
         self.write()
@@ -199,11 +199,11 @@ class Monitor:
         return [row for row in self.rows('attempts') if route in (None, row['route'])
                 and all(row[key] == value for key, value in fields.items())]
 
-    def wait(self, what, predicate, within=45.0):
+    def wait(self, what, predicate, within=90.0):
         """wait_for() with the daemon's log in the failure."""
         return wait_for(what, predicate, within=within, every=0.05, logs=(self.process.log,))
 
-    def wait_delivered(self, route=None, count=1, within=60.0):
+    def wait_delivered(self, route=None, count=1, within=120.0):
         return self.wait('%d delivered on %s' % (count, route or 'any route'), lambda: len(
             self.finished(route, 'delivered')) >= count and self.finished(route), within)
 

@@ -36,7 +36,7 @@ class Namespace:
             self.holder = scratch.start(['unshare', '--net', 'sleep', 'infinity'], 'net-' + name)
         except OSError as why:
             raise Unavailable('unshare: %s' % why)
-        wait_for('a namespace of its own for %s' % name, self._apart, within=5)
+        wait_for('a namespace of its own for %s' % name, self._apart, within=30)
         self.prefix = ['nsenter', '--target', str(self.holder.pid), '--net']
         self.run('ip', 'link', 'set', 'lo', 'up')
 
@@ -115,5 +115,5 @@ class Dnsmasq:
         self.process = self.namespace.start(
             [self.program, '--keep-in-foreground', '--log-facility=-', '--conf-file=' + conf],
             'dnsmasq', env)
-        wait_for('dnsmasq answers', lambda: self.namespace.listens(53, 'udp'), within=10,
+        wait_for('dnsmasq answers', lambda: self.namespace.listens(53, 'udp'), within=60,
                  logs=(self.process.log,))

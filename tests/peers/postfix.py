@@ -200,7 +200,7 @@ class Postfix:
         self.process = self.scratch.start(
             [self.installation.path('usr/lib/postfix/sbin/master'), '-c', self.dir, '-d'],
             self.name, env=self.installation.environment())
-        wait_for('%s answers' % self.name, self._answers, within=15,
+        wait_for('%s answers' % self.name, self._answers, within=60,
                  logs=(self.log, self.process.log))
 
     def _answers(self):
@@ -215,7 +215,7 @@ class Postfix:
     def stop(self):
         self.process.stop()
         wait_for('%s stopped listening' % self.name,
-                 lambda: not listening(self.port['smtp']), within=5)
+                 lambda: not listening(self.port['smtp']), within=30)
 
     def set(self, **settings):
         """Changes main.cf; the next session sees it."""
@@ -227,7 +227,7 @@ class Postfix:
         self.set(queue_minfree=NEVER_ENOUGH if on else 0)
         code = 452 if on else 250
         wait_for('%s answers %d to MAIL' % (self.name, code),
-                 lambda: self.mail_code() == code, within=10)
+                 lambda: self.mail_code() == code, within=60)
 
     def mail_code(self, port='plain'):
         """What a port answers to MAIL just now."""

@@ -20,7 +20,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WITHIN = 420        # seconds for one program; the slowest takes a third of it
+WITHIN = 900        # seconds for one program; the slowest takes some 120
 SHOWN = 24          # lines of each failed test
 GRACE = 20          # to stop its servers after that
 

@@ -36,7 +36,7 @@ def tail(path, lines=12):
         return ''
 
 
-def wait_for(what, predicate, within=20.0, every=0.02, logs=()):
+def wait_for(what, predicate, within=60.0, every=0.02, logs=()):
     """The first true value of predicate(), looked at until `within` seconds
     have passed; then a Failure that says what was waited for and shows the
     ends of the logs."""
@@ -289,7 +289,7 @@ def _end_strays(troubles):
         _reap()
         return not left()
     try:
-        wait_for('all processes ended', gone, within=5.0)
+        wait_for('all processes ended', gone, within=30.0)
     except Failure:
         strays = [(pid, command_of(pid)) for pid in left()]
         for pid, _ in strays:

@@ -58,7 +58,7 @@ class Bounces(Case):
         self.assertFalse(m.attempts('there', **{'class': 'system-full'}),
                          'no session of ours was refused')
         self.postfix.set_full(False)
-        m.wait('the episode closed', lambda: m.rows('episodes'), within=40)
+        m.wait('the episode closed', lambda: m.rows('episodes'))
         m.wait('all was told', lambda: len(self.kinds()) >= 3)
         self.assertEqual(m.stop(), 0)
         self.assertEqual(self.kinds(), ['failing', 'accepting again', 'delivered again'])
@@ -81,7 +81,7 @@ class Bounces(Case):
         self.assertNotIn('Insufficient system storage', told[0].get_content())
         self.assertIn('Insufficient system storage', told[1].get_content())
         self.postfix.set_full(False)
-        m.wait('the episode closed', lambda: m.rows('episodes'), within=40)
+        m.wait('the episode closed', lambda: m.rows('episodes'))
         self.assertEqual(m.stop(), 0)
         episode, = m.rows('episodes')
         self.assertEqual((episode['class'], episode['accepting_at']), ('system-full', ''))
@@ -109,7 +109,7 @@ class Bounces(Case):
             seen = len(m.finished('there', 'bounced'))
             m.wait('one more bounced', lambda: len(m.finished('there', 'bounced')) > seen)
         self.postfix.set_full(False)
-        m.wait('the episode closed', lambda: m.rows('episodes'), within=40)
+        m.wait('the episode closed', lambda: m.rows('episodes'))
         self.assertEqual(m.stop(), 0)
         probes = [row['probe'] for row in m.finished('there')]
         self.assertEqual(len(probes), len(set(probes)), 'no probe has two rows')

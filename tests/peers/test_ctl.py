@@ -83,7 +83,7 @@ class Ctl(Case):
         self.ask(0, 'ack', number)
         self.assertIn('acknowledged', self.ask(0, 'episodes'))
         self.postfix.set_full(False)
-        m.wait('it is over', lambda: m.ctl('check', 'there').returncode == OK, within=30)
+        m.wait('it is over', lambda: m.ctl('check', 'there').returncode == OK)
         self.assertIn('over', self.ask(0, 'episodes', '--all'))
         self.ask(1, 'ack', number)
 

@@ -31,7 +31,7 @@ class Episodes(Told):
 
     def recover(self):
         self.postfix.set_full(False)
-        self.monitor.wait('the episode closed', lambda: self.monitor.rows('episodes'), within=40)
+        self.monitor.wait('the episode closed', lambda: self.monitor.rows('episodes'))
         self.monitor.wait('all was told', lambda: len(self.mails()) >= 3)
 
     def assert_told_once(self):
@@ -128,13 +128,13 @@ class Episodes(Told):
         self.monitor.section('alerts', 'default', settle='15s')
         self.begin()
         self.postfix.set_full(False)
-        self.monitor.wait('the end was told', lambda: self.kinds() == list(KINDS), within=40)
+        self.monitor.wait('the end was told', lambda: self.kinds() == list(KINDS))
         self.postfix.set_full(True)
         self.monitor.wait('the admin was told again', lambda: self.kinds().count('failing') >= 2)
         self.postfix.set_full(False)
         self.monitor.wait('and of its end', lambda: self.kinds()[-1] == 'delivered again'
-                          and len(self.mails()) > 4, within=60)
-        self.monitor.wait('the episode closed', lambda: self.monitor.rows('episodes'), within=40)
+                          and len(self.mails()) > 4)
+        self.monitor.wait('the episode closed', lambda: self.monitor.rows('episodes'))
         self.assertEqual(self.monitor.stop(), 0)
         self.assertEqual(len({thread_of(mail) for mail in self.mails()}), 1)
         row, = self.monitor.rows('episodes')
@@ -163,7 +163,7 @@ class Hidden(Told):
         self.assertGreaterEqual(pending, 1)
         self.assertLessEqual(pending, 3, 'pending_max bounds what waits in the relay')
         self.postfix.set_full(False)
-        m.wait('the episode closed', lambda: m.rows('episodes'), within=40)
+        m.wait('the episode closed', lambda: m.rows('episodes'))
         m.wait('it was told', lambda: self.kinds()[-1:] == ['delivered again'])
         self.assertEqual(m.stop(), 0)
         row, = m.rows('episodes')

@@ -68,7 +68,7 @@ class Hostile(Case):
                 except (OSError, ValueError):
                     return None
             return out
-        return wait_for('the hostile servers listen', read, within=30)
+        return wait_for('the hostile servers listen', read)
 
     def honest(self):
         m = self.usual(every='1s', late_after='1m')
@@ -79,7 +79,7 @@ class Hostile(Case):
     def assert_well(self):
         m = self.monitor
         have = len(m.finished('there', 'delivered'))
-        m.wait_delivered('there', count=have + 5, within=60)
+        m.wait_delivered('there', count=have + 5)
         for pid in [m.process.pid, *m.workers()]:
             self.assertLess(resident_kb(pid), MEMORY_KB, pid)
         self.assertEqual(m.stop(), 0)
@@ -99,7 +99,7 @@ class Hostile(Case):
             m.route(name, 'mail', name, every='1h', late_after='1h', lost_after='1d')
         m.start()
         m.wait('every mailbox was looked at', lambda: all(
-            box['state'] in ('good', 'blind') for box in m.status()['mailboxes']), within=60)
+            box['state'] in ('good', 'blind') for box in m.status()['mailboxes']))
         self.assert_well()
 
 
@@ -198,7 +198,7 @@ class HostileSmtp(Scripted):
     def judge(self, title):
         name, expect = self.expected[title]
         row = self.monitor.wait('the session with "%s" ended' % name,
-                                lambda: self.monitor.attempts(title), within=60)[0]
+                                lambda: self.monitor.attempts(title))[0]
         have = {'verdict': row['temporary'], 'class': row['class'], 'stage': row['stage'],
                 'took_ms': row['total_ms'], 'tls': row['tls'], 'reply': row['reply'],
                 'code': row['code'] or '0', 'host': row['host'],

@@ -110,10 +110,10 @@ class Stage:
         watching = Watching(self.scratch.sub('watcher', name))
         try:
             watching.mailbox(
-                port=wait_for('the server listens', port, within=20),
+                port=wait_for('the server listens', port),
                 tls={'starttls': 'starttls', 'tls': 'implicit'}.get(name.split('_')[0], 'none'),
                 connect_timeout_ms=2000, timeout_ms=2000, poll_ms=1000, junk='auto')
-            watching.wait('a first look', lambda line: line.kind == 'look', within=20)
+            watching.wait('a first look', lambda line: line.kind == 'look')
             watching.say('expect', 1, NO_TOKEN)
             watching.say('clean', 1, 'INBOX', 77, 5, NO_TOKEN)
             time.sleep(4)
@@ -162,7 +162,7 @@ class Stage:
     @staticmethod
     def see(watching, token, seen):
         try:
-            found = watching.arrival(token, within=12)
+            found = watching.arrival(token, within=20)
         except Failure:
             return
         seen.append(found)

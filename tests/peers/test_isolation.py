@@ -83,7 +83,7 @@ class Isolation(Scripted):
         self.assertEqual(set(m.workers('mailflow-watcher')), ours - {alone})
         self.assertNotIn('mailbox=box was in the hands', m.log())
         self.release.set()
-        m.wait('it is looked at after all', lambda: 'mailbox=evil state=good' in m.log(), within=20)
+        m.wait('it is looked at after all', lambda: 'mailbox=evil state=good' in m.log())
         self.good_goes_on()
 
     def test_a_watcher_killed_over_nothing_accuses_nobody(self):

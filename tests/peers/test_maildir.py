@@ -3,7 +3,6 @@
 which must come out the same there as over IMAP."""
 import glob
 import os
-import statistics
 import time
 
 from harness import BUILD, TOP, Case, main, wait_for
@@ -51,20 +50,18 @@ class Maildirs(WatcherCase):
         return self.watching.wait('an answer', lambda line: line.kind == 'cleaned',
                                   since=since)['state']
 
-    def test_a_probe_is_seen_within_milliseconds_without_being_expected(self):
-        self.watch()
-        errors = []
-        for _ in range(10):
+    def test_a_probe_is_seen_without_being_expected(self):
+        self.watch()                    # whose poll comes once a minute
+        for _ in range(5):
             token = self.watching.token()
-            self.put(probe(token))
-            put = time.time() * 1000
-            found = self.watching.arrival(token)
-            errors.append(int(found['seen']) - put)
-            self.assertLess(abs(int(found['internal_ms']) - put), 100)
+            sent_ms = time.time() * 1000
+            name = self.put(probe(token))
+            found = self.see(token, sent_ms)
+            written = os.stat(os.path.join(self.path, 'new', name)).st_mtime_ns // 1000000
+            self.assertEqual(int(found['internal_ms']), written)
             self.assertEqual((found['is_probe'], found['folder']), ('1', 'INBOX'))
             # A watcher that found something waits a little before it rests.
             time.sleep(1.2)
-        self.assertLess(statistics.median(errors), 15, errors)
 
     def test_the_poll_finds_it_where_nothing_tells(self):
         self.folder('.Work')
@@ -156,15 +153,16 @@ class Maildirs(WatcherCase):
             else:
                 os.link(path.replace('%d.M%d' % (1600000000 + number, number),
                                      '%d.M%d' % (1600000000 + number % 100, number % 100)), path)
+        before = self.watching.cpu_ms()
         self.watch(poll_ms=500)
         time.sleep(4)                   # the directory is at rest
-        before = self.watching.cpu_ms()
+        opened = self.watching.cpu_ms()
         for _ in range(10):
             token = self.watching.token()
             self.put(probe(token))
             self.assertEqual(self.cleaned(self.watching.arrival(token)), 'removed')
         if not sanitized:
-            self.assertLess(self.watching.cpu_ms() - before, 150)
+            self.assertLess(self.watching.cpu_ms() - opened, opened - before)
 
 
 # Which of tests/kit/mail is a probe; bugs.md says what each is about.

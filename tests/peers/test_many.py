@@ -60,13 +60,13 @@ class Many(unittest.TestCase):
                 tokens[number] = self.watching.token(number)
                 self.watching.say('expect', number, tokens[number])
                 lmtp.sendmail('probe@example.org', [name], probe(tokens[number]))
-        wait_for('all are seen', lambda: self.watching.count('arrival') >= MANY, within=30)
+        wait_for('all are seen', lambda: self.watching.count('arrival') >= MANY)
         for found in self.watching.all('arrival'):
             self.assertEqual(found['token'], tokens[int(found['id'])])
             self.watching.say('clean', found['id'], found['folder'], found['uidvalidity'],
                               found['uid'], found['token'])
         wait_for('all are removed', lambda: self.watching.count('cleaned', state='removed') == MANY,
-                 within=30)
+                 within=60)
         self.assertEqual(self.watching.count('look', state='blind'), 0)
         end = self.watching.stop()
         self.assertEqual((end['status'], end['signal']), ('0', '0'))

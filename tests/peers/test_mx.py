@@ -61,7 +61,7 @@ class World(unittest.TestCase):
                          '--port', str(port), '--log', self.scratch.sub('log', name + '.log'),
                          *more], name)
         wait_for('%s listens' % name, lambda: namespace.listens(
-            port, 'tcp6' if ':' in host else 'tcp'), within=10)
+            port, 'tcp6' if ':' in host else 'tcp'))
 
     def mail(self, namespace, address):
         script = self.scratch.write(namespace.name + '.json', json.dumps(
@@ -90,7 +90,7 @@ class World(unittest.TestCase):
         return [episode for episode in self.monitor.status()['episodes']
                 if episode['scope'] == scope and episode['class'] == klass]
 
-    def failing(self, scope, klass, within=20):
+    def failing(self, scope, klass):
         m = self.monitor
         return m.wait('%s of %s is told' % (klass, scope), lambda: [
             episode for episode in self.open(scope, klass) if episode['state'] == 'failing'],
@@ -194,7 +194,7 @@ class Domains(World):
 class Each(World):
     """mx = "each": every mail host by probes of its own."""
 
-    def delivered_by(self, host, count=1, within=30):
+    def delivered_by(self, host, count=1):
         m = self.monitor
         m.wait('%d delivered by %s' % (count, host), lambda: len(
             [row for row in m.finished('far', 'delivered') if row['host'] == host]) >= count,

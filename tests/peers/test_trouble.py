@@ -5,7 +5,7 @@ import re
 from harness import (HOST, SERVFAIL, BlackHole, Case, Dovecot, Names, Silent, free_port, main)
 
 SECONDS = 2         # every timeout in these tests
-SLACK = 2.0         # for a machine that is busy with other tests
+SLACK = 15.0        # for a machine that is busy; the defaults are minutes
 
 
 class Trouble(Case):
@@ -25,7 +25,7 @@ class Trouble(Case):
     def attempt(self, route='there'):
         """The first session of the route, which must have failed in time."""
         rows = self.monitor.wait('a session of %s ended' % route,
-                                 lambda: self.monitor.attempts(route), within=SECONDS + 15)
+                                 lambda: self.monitor.attempts(route), within=SECONDS + 60)
         self.assertLessEqual(float(rows[0]['total_ms']), (SECONDS + SLACK) * 1000)
         return rows[0]
 
@@ -96,7 +96,7 @@ class Trouble(Case):
         for number in range(6):
             m.route('lost-%d' % number, 'hole', 'canary', every='1s')
         m.start()
-        m.wait_delivered('there', count=5, within=40)
+        m.wait_delivered('there', count=5)
         self.assertEqual(m.stop(), 0)
 
 
@@ -107,10 +107,10 @@ class Blind(Case):
         m = self.usual(every='1s', lost_after='3s', late_after='2s')
         m.section('mailbox', title, connect_timeout='2s', timeout='2s', **mailbox)
         m.start()
-        m.wait('status gives the reason', lambda: self._shown(words), within=20)
+        m.wait('status gives the reason', lambda: self._shown(words))
         m.wait('the admin was told', lambda: any(
             'blind' in message.decode().lower()
-            for message in self.dovecot.messages('admin@mail.test')), within=30)
+            for message in self.dovecot.messages('admin@mail.test')))
         self.assertFalse(m.finished(outcome='lost'), 'not seen is not lost')
         self.assertFalse([row for row in m.status()['episodes'] if row['class'] == 'undelivered'])
         self.assertEqual(m.stop(), 0)

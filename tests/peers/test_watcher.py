@@ -3,7 +3,6 @@
 import os
 import re
 import smtplib
-import statistics
 import sys
 import time
 import unittest
@@ -15,6 +14,7 @@ sys.path.insert(0, os.path.join(TOP, 'tests', 'kit'))
 import imap_script      # noqa: E402
 
 CANARY = 'canary@mail.test'
+NEWEST = 200        # mails that a first look goes through
 PASSWORD = 'pa55 "word\\'
 
 
@@ -68,58 +68,66 @@ class WatcherCase(unittest.TestCase):
         with smtplib.LMTP(self.dovecot.lmtp) as lmtp:
             lmtp.sendmail(sender, [self.user], text)
 
-    def delivered_ms(self):
-        return self.dovecot.deliveries(self.user)[-1].at * 1000
+    def headers_read(self):
+        """For each IMAP session of the mailbox that ended, how many."""
+        return [int(re.search(r' hdr_count=(\d+)', line).group(1)) for line in
+                self.dovecot.log_lines(r' imap\(%s\).* hdr_count=' % re.escape(self.user))]
 
     def clean(self, found):
         self.watching.say('clean', found['id'], found['folder'], found['uidvalidity'],
                           found['uid'], found['token'])
+
+    def see(self, token, sent_ms):
+        """Its arrival, with a stamp between the sending and now."""
+        found = self.watching.arrival(token)
+        self.assertGreaterEqual(int(found['seen']), int(sent_ms))
+        self.assertLessEqual(int(found['seen']), time.time() * 1000)
+        return found
 
     def left(self, folder='INBOX'):
         return len(self.dovecot.messages(self.user, folder))
 
     def wait_left(self, count, folder='INBOX'):
         wait_for('%d are left in %s' % (count, folder),
-                 lambda: self.left(folder) == count, within=8, every=0.1)
+                 lambda: self.left(folder) == count, within=30, every=0.1)
 
 
 class Seeing(WatcherCase):
-    def test_an_expected_probe_is_stamped_within_milliseconds_of_its_delivery(self):
-        self.watch()
-        errors = []
+    # The poll comes once a minute, so what is seen sooner was not found by it.
+    # How many milliseconds sooner is for tests/bench to say.
+
+    def test_an_expected_probe_is_seen_by_the_looks_that_follow(self):
+        self.watch(idle=False, burst_ms=20000)
         for _ in range(15):
             token = self.watching.token()
+            sent_ms = time.time() * 1000
             self.deliver(probe(token))
             self.watching.say('expect', 1, token)
-            found = self.watching.arrival(token)
-            errors.append(int(found['seen']) - self.delivered_ms())
-            self.assertEqual(found['is_probe'], '1')
-        self.assertLess(statistics.median(errors), 15, errors)
-        self.assertGreaterEqual(min(errors), -2, errors)
+            self.assertEqual(self.see(token, sent_ms)['is_probe'], '1')
 
-    def test_a_probe_that_comes_during_the_burst_is_seen_soon(self):
-        self.watch()
+    def test_a_probe_that_comes_while_they_go_on_is_seen(self):
+        self.watch(idle=False, burst_ms=20000)
         token = self.watching.token()
         self.watching.say('expect', 1, token)
         time.sleep(0.25)
+        sent_ms = time.time() * 1000
         self.deliver(probe(token))
-        found = self.watching.arrival(token)
-        self.assertLess(int(found['seen']) - self.delivered_ms(), 400)
+        self.see(token, sent_ms)
 
     def test_one_that_nobody_expects_is_seen_by_idle(self):
         self.watch()
         token = self.watching.token()
+        sent_ms = time.time() * 1000
         self.deliver(probe(token))
-        found = self.watching.arrival(token)
-        self.assertLess(int(found['seen']) - self.delivered_ms(), 1500)
-        self.assertGreater(int(found['internal_ms']), self.delivered_ms() - 2000)
+        found = self.see(token, sent_ms)
+        self.assertGreater(int(found['internal_ms']), sent_ms - 2000)
 
     def test_without_idle_the_poll_finds_it(self):
         self.watch(idle=False, poll_ms=700)
         token = self.watching.token()
+        sent_ms = time.time() * 1000
         self.deliver(probe(token))
-        found = self.watching.arrival(token, within=4)
-        self.assertLess(int(found['seen']) - self.delivered_ms(), 1500)
+        found = self.see(token, sent_ms)
         self.assertGreater(int(found['last_look']), 0)
 
     def test_what_lies_in_junk_is_found_and_said_to_be_there(self):
@@ -130,7 +138,7 @@ class Seeing(WatcherCase):
         token = self.watching.token()
         self.watching.say('expect', 1, token)
         self.deliver(probe(token))
-        found = self.watching.arrival(token, within=5)
+        found = self.watching.arrival(token)
         self.assertEqual((found['folder'], found['junk']), ('Junk', '1'))
         self.clean(found)
         self.wait_left(0, 'Junk')
@@ -190,7 +198,7 @@ class Seeing(WatcherCase):
         self.assertEqual(look['state'], 'good')
         self.assertEqual(self.watching.count('arrival'), 0)
 
-    def test_a_full_mailbox_costs_no_more_than_an_empty_one(self):
+    def test_of_a_full_mailbox_the_newest_mails_alone_are_read(self):
         maildir = self.dovecot.maildir(self.user)
         session = self.dovecot.connect(self.user)
         session.select('INBOX')
@@ -205,13 +213,15 @@ class Seeing(WatcherCase):
         session = self.dovecot.connect(self.user)
         session.select('INBOX')                 # Dovecot's own index is its business
         session.logout()
-        before = self.watching.cpu_ms()
+        before = len(self.headers_read())
         self.watch(connect_timeout_ms=20000, timeout_ms=20000)
         token = self.watching.token()
         self.deliver(probe(token))
         self.watching.say('expect', 1, token)
         self.assertEqual(self.watching.arrival(token)['uid'], '10001')
-        self.assertLessEqual(self.watching.cpu_ms() - before, 300)
+        self.stop(self.watching)
+        read = wait_for('Dovecot says what we read', lambda: self.headers_read()[before:])
+        self.assertLessEqual(sum(read), NEWEST + 1)
 
 
 class Cleaning(WatcherCase):
@@ -350,12 +360,11 @@ class Connecting(WatcherCase):
     def test_a_server_that_does_not_answer_delays_nobody(self):
         hole = BlackHole(self.scratch)
         for number in range(10, 20):
-            self.watch(number=number, port=hole.port, good=False, connect_timeout_ms=3000)
-        began = time.monotonic()
+            self.watch(number=number, port=hole.port, good=False, connect_timeout_ms=6000)
         self.watch(host='localhost')
-        self.assertLess(time.monotonic() - began, 1.5)
+        self.assertEqual(self.watching.count('look', state='blind'), 0, 'none has been given up yet')
         for number in range(10, 20):
-            self.assertEqual(self.watching.blind(number, within=40)['class'], 'network')
+            self.assertEqual(self.watching.blind(number)['class'], 'network')
 
     def test_a_forgotten_mailbox_is_left_alone(self):
         self.watch(poll_ms=500)
@@ -409,7 +418,7 @@ class Scripted(WatcherCase):
             self.watch(number=number, port=server.port, junk='auto', poll_ms=500)
             token = self.watching.token(number)
             self.put(probe(token), folder)
-            found = self.watching.arrival(token, within=5)
+            found = self.watching.arrival(token)
             self.assertEqual((found['folder'], found['junk']), (folder, '1'))
 
     def test_a_junk_folder_that_is_made_later_is_looked_at(self):
@@ -423,7 +432,7 @@ class Scripted(WatcherCase):
             self.watching.say('expect', number, token)
             self.put(probe(token), 'Junk')
             again(server)
-            found = self.watching.arrival(token, within=5)
+            found = self.watching.arrival(token)
             self.assertEqual((found['folder'], found['junk']), ('Junk', '1'))
             for name in os.listdir(os.path.join(self.store, 'Junk')):
                 os.unlink(os.path.join(self.store, 'Junk', name))
@@ -488,7 +497,7 @@ class Scripted(WatcherCase):
             self.watch(number=number, port=server.port, good=False)
             self.assertNotEqual(self.watching.blind(number)['class'], 'auth')
         for number in range(1, 4):
-            self.watching.good(number, within=15)
+            self.watching.good(number)
 
     def test_a_login_may_be_refused_by_bad_or_bye(self):
         servers = [self.serve(hooks=[{'on': 'LOGIN', 'times': 0, 'instead': [said], 'close': True}])
@@ -515,13 +524,13 @@ class Scripted(WatcherCase):
         self.assertIn('refused', self.watching.blind()['reason'])
         again = imap_script.Server(port=server.port, store=self.store).start()
         self.addCleanup(again.stop)
-        self.watching.good(since=len(self.watching.lines), within=10)
+        self.watching.good(since=len(self.watching.lines))
 
     def test_silence_is_blindness_within_the_timeout(self):
         server = self.serve(hooks=[{'on': 'NOOP', 'nth': 2, 'times': 1, 'silent': True}])
         self.watch(port=server.port, poll_ms=500, timeout_ms=1000)
-        self.watching.blind(within=5)
-        self.watching.good(since=len(self.watching.lines), within=10)
+        self.watching.blind()
+        self.watching.good(since=len(self.watching.lines))
 
     def test_a_dead_connection_is_found_by_the_poll(self):
         server = self.serve()
@@ -530,7 +539,7 @@ class Scripted(WatcherCase):
         server.script['hooks'] = [{'on': '*', 'times': 0, 'silent': True}]
         for conn in server.conns:               # deaf: reads no more
             conn.put = lambda line: None
-        self.watching.blind(within=8)
+        self.watching.blind()
 
     def test_all_means_a_plain_expunge(self):
         server = self.serve()
@@ -607,9 +616,9 @@ class Scripted(WatcherCase):
         imap_script.Conn.fetch = garbling
         self.addCleanup(setattr, imap_script.Conn, 'fetch', honest)
         self.watch(port=server.port, good=False)
-        self.watching.arrival(tokens[2], within=20)
-        self.watching.arrival(tokens[0], within=1)
-        look = self.watching.good(within=5)
+        self.watching.arrival(tokens[2])
+        self.watching.arrival(tokens[0])
+        look = self.watching.good()
         self.assertIn('UID 2', look['warning'])
 
     def test_a_thread_says_whom_it_serves(self):

@@ -51,7 +51,7 @@ class Watching:
         self.process.stdin.write((' '.join(map(str, words)) + '\n').encode())
         self.process.stdin.flush()
 
-    def wait(self, what, predicate, within=25.0, since=0):
+    def wait(self, what, predicate, within=60.0, since=0):
         """The first line from lines[since:] that the predicate is true of."""
         deadline = time.monotonic() + within
         seen = since
@@ -102,11 +102,11 @@ class Watching:
         return self.wait('box %d is good' % number, lambda line: line.kind == 'look'
                          and line['id'] == str(number) and line['state'] == 'good', within, since)
 
-    def blind(self, number=1, within=25.0, since=0):
+    def blind(self, number=1, within=60.0, since=0):
         return self.wait('box %d is blind' % number, lambda line: line.kind == 'look'
                          and line['id'] == str(number) and line['state'] == 'blind', within, since)
 
-    def arrival(self, token, within=25.0, since=0):
+    def arrival(self, token, within=60.0, since=0):
         return self.wait('the arrival of ' + token, lambda line: line.kind == 'arrival'
                          and line['token'] == token, within, since)
 
