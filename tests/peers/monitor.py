@@ -164,7 +164,7 @@ class Monitor:
 
     def _run(self, *argv, **more):
         return subprocess.run([*self.prefix, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=60, env=self.environment(), **more)
+                              timeout=120, env=self.environment(), **more)
 
     def ctl(self, *args):
         """mailflowctl; .returncode, .stdout and .stderr."""
@@ -173,6 +173,12 @@ class Monitor:
     def status(self):
         """mailflowctl status --json, parsed."""
         return json.loads(self.ctl('status', '--json').stdout)
+
+    def wait_sent(self):
+        """Until every notice is sent, and that is on disk: the answer to a
+        second request comes after the commit of the turn of the first."""
+        self.wait('no notice waits', lambda: self.status()['notices_waiting'] == 0)
+        self.status()
 
     def log(self):
         return self.process.output()

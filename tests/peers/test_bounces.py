@@ -72,10 +72,12 @@ class Bounces(Case):
         self.assert_reports_untouched()
 
     def test_what_age_has_told_a_report_tells_better(self):
-        m = self.configure(late_after='1s')
+        m = self.configure()
         m.start()
         m.wait_delivered('there')
         self.postfix.set_full(True)
+        m.section('route', 'there', late_after='1s')
+        m.reload()
         m.wait('the report was told', lambda: self.kinds()[:2] == ['failing', 'still failing'])
         told = notices(self.dovecot)
         self.assertNotIn('Insufficient system storage', told[0].get_content())
@@ -103,6 +105,7 @@ class Bounces(Case):
         m.wait_delivered('there')
         self.postfix.set_full(True)
         m.wait('the admin was told', lambda: self.kinds() == ['failing'])
+        m.wait_sent()
         for _ in range(2):
             m.kill()
             m.restart()
@@ -110,6 +113,7 @@ class Bounces(Case):
             m.wait('one more bounced', lambda: len(m.finished('there', 'bounced')) > seen)
         self.postfix.set_full(False)
         m.wait('the episode closed', lambda: m.rows('episodes'))
+        m.wait('all was told', lambda: len(self.kinds()) >= 3)
         self.assertEqual(m.stop(), 0)
         probes = [row['probe'] for row in m.finished('there')]
         self.assertEqual(len(probes), len(set(probes)), 'no probe has two rows')

@@ -113,6 +113,7 @@ class Episodes(Told):
     def test_a_kill_in_the_middle_loses_and_doubles_nothing(self):
         self.usual()
         self.begin()
+        self.monitor.wait_sent()
         for _ in range(3):
             self.monitor.kill()
             before = len(self.refused())
@@ -153,10 +154,12 @@ class Hidden(Told):
                 'queue_run_delay': '1s', 'maximal_queue_lifetime': '1h'})
 
     def test_mail_that_is_accepted_but_kept_by_a_relay_is_missed_by_its_age(self):
-        m = self.usual(port=self.relay.smtp, late_after='3s', pending_max=3)
+        m = self.usual(port=self.relay.smtp, pending_max=3)
         m.start()
         m.wait_delivered('there')
         self.postfix.set_full(True)
+        m.section('route', 'there', late_after='3s')
+        m.reload()
         m.wait('the admin was told', lambda: self.kinds() == ['failing'])
         self.assertFalse(self.refused(), 'the relay accepts all along')
         pending = self.relay.queued()

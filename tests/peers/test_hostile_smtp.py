@@ -13,7 +13,6 @@ import json
 import os
 import random
 import socket
-import ssl
 import struct
 import subprocess
 import sys
@@ -32,7 +31,7 @@ from certificates import Certificates   # noqa: E402
 
 BASE = {'helo': 'probe.example.org', 'connect_timeout_ms': 5000, 'timeout_ms': 5000,
         'dot_timeout_ms': 5000, 'deadline_ms': 20000, 'repeat': 2, 'wait': 30000}
-# Where the time is to run out: soon.  Elsewhere a busy machine gets its time.
+# Where the time is to run out: soon.
 SOON = {'connect_timeout_ms': 1500, 'timeout_ms': 1500, 'dot_timeout_ms': 1500, 'deadline_ms': 6000}
 PLAIN, OPPORTUNISTIC, STARTTLS, IMPLICIT = range(4)
 RSS_KB = 64 * 1024
@@ -639,7 +638,7 @@ class Player:
 
     def check(self, options, expect):
         """'' or what is wrong."""
-        o, outcomes, costs, p = self.drive(options, ' network ' in expect or 'uncertain ' in expect)
+        o, outcomes, costs, p = self.drive(options, runs_out(expect))
         err = p.stderr.decode('utf-8', 'replace')
         if p.returncode != 0 or err:
             return 'status %d %s %s' % (p.returncode, p.stdout.decode()[-300:], err[-1500:])
@@ -659,6 +658,11 @@ class Player:
             if coded in p.stdout.decode():
                 return 'tells the secret in base 64'
         return ''
+
+
+def runs_out(expect):
+    """Does it end by the time running out?  Else a busy machine gets more."""
+    return any(words in expect for words in ('uncertain ', 'timed out', 'TLS handshake', 'not read'))
 
 
 def traces(secret):
@@ -796,7 +800,7 @@ def from_kit():
         yield ('script ' + name, scripted, script, dict(SLOW.get(name, {}), repeat=1 if name in SLOW else repeat), expect)
 
 
-SEED = None
+SEED = 1
 
 
 def scenarios():
@@ -809,8 +813,7 @@ def scenarios():
     for name, play, options, expect in RAW:
         yield ('raw ' + name, raw, play, options, expect)
     for login in ({}, LOGIN):
-        seed = random.SystemRandom().randrange(1 << 30) if SEED is None else SEED
-        yield ('chaos seed %d%s' % (seed, ' login' if login else ''), in_chaos, seed,
+        yield ('chaos seed %d%s' % (SEED, ' login' if login else ''), in_chaos, SEED,
                dict(login, repeat=150, timeout_ms=150, dot_timeout_ms=150, deadline_ms=1000))
     for certificate, mode, options, expect in TLS_ROWS:
         yield ('tls %s mode %d %s' % (certificate, mode, 'login' if 'user' in options else ''),
@@ -824,7 +827,7 @@ def scenarios():
 def main():
     global SEED
     ap = argparse.ArgumentParser()
-    ap.add_argument('--seed', type=int, help='for the random server; else a new one each time')
+    ap.add_argument('--seed', type=int, default=SEED, help='for the random server')
     ap.add_argument('--build', default=os.environ.get('MAILFLOW_BUILD', '.'))
     ap.add_argument('--jobs', type=int, default=6)
     ap.add_argument('names', nargs='*')

@@ -53,9 +53,19 @@ class Isolation(Scripted):
                 return pid
         return 0
 
+    def caught(self):
+        """The holder, stopped while it has nothing else in hand."""
+        pid = self.holder()
+        if pid:
+            os.kill(pid, signal.SIGSTOP)
+            if len(self.holds(pid)) == 1:
+                return pid
+            os.kill(pid, signal.SIGCONT)
+
     def crash(self):
-        pid = self.monitor.wait('a watcher is at it', self.holder)
+        pid = self.monitor.wait('a watcher is at it', self.caught)
         os.kill(pid, signal.SIGSEGV)
+        os.kill(pid, signal.SIGCONT)
         return pid
 
     def good_goes_on(self):
@@ -80,7 +90,7 @@ class Isolation(Scripted):
         m.wait('it is named', lambda: 'mailbox=evil it crashes its watcher, 2 times now' in m.log())
         wait_for('status says so', lambda: 'crashes its watcher' in self.reason())
         self.good_goes_on()
-        self.assertEqual(set(m.workers('mailflow-watcher')), ours - {alone})
+        self.assertLessEqual(ours - {alone}, set(m.workers('mailflow-watcher')))
         self.assertNotIn('mailbox=box was in the hands', m.log())
         self.release.set()
         m.wait('it is looked at after all', lambda: 'mailbox=evil state=good' in m.log())

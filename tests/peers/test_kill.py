@@ -41,7 +41,7 @@ class Kill(Case):
         self.assertEqual(self.monitor.stop(), 0)
 
     def test_a_watcher_that_hangs_is_ended_and_nothing_is_called_lost(self):
-        self.usual(late_after='3s', lost_after='6s')
+        self.usual(late_after='8s', lost_after='16s')
         self.monitor.section('mailbox', 'canary', poll='1s', timeout='2s', connect_timeout='2s')
         self.monitor.start()
         self.monitor.wait_delivered('there')

@@ -6,7 +6,7 @@ import os
 import time
 
 from harness import BUILD, TOP, Case, main, wait_for
-from test_watcher import PASSWORD, WatcherCase
+from test_watcher import WatcherCase
 from watching import probe
 
 ODD = os.path.join(TOP, 'tests', 'kit', 'mail')

@@ -52,7 +52,7 @@ class Many(unittest.TestCase):
                                   ca_file=self.certificates.ca, insecure_auth=False,
                                   timeout_ms=30000, connect_timeout_ms=30000)
         began = time.monotonic()
-        wait_for('all are good', lambda: len(self.good()) == MANY, within=90, every=0.2)
+        wait_for('all are good', lambda: len(self.good()) == MANY, within=300, every=0.2)
         opened = time.monotonic() - began
         tokens = {}
         with smtplib.LMTP(self.dovecot.lmtp) as lmtp:
@@ -60,13 +60,14 @@ class Many(unittest.TestCase):
                 tokens[number] = self.watching.token(number)
                 self.watching.say('expect', number, tokens[number])
                 lmtp.sendmail('probe@example.org', [name], probe(tokens[number]))
-        wait_for('all are seen', lambda: self.watching.count('arrival') >= MANY)
+        wait_for('all are seen', lambda: self.watching.count('arrival') >= MANY,
+                 within=120)
         for found in self.watching.all('arrival'):
             self.assertEqual(found['token'], tokens[int(found['id'])])
             self.watching.say('clean', found['id'], found['folder'], found['uidvalidity'],
                               found['uid'], found['token'])
         wait_for('all are removed', lambda: self.watching.count('cleaned', state='removed') == MANY,
-                 within=60)
+                 within=120)
         self.assertEqual(self.watching.count('look', state='blind'), 0)
         end = self.watching.stop()
         self.assertEqual((end['status'], end['signal']), ('0', '0'))

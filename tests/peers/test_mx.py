@@ -93,8 +93,7 @@ class World(unittest.TestCase):
     def failing(self, scope, klass):
         m = self.monitor
         return m.wait('%s of %s is told' % (klass, scope), lambda: [
-            episode for episode in self.open(scope, klass) if episode['state'] == 'failing'],
-            within=within)[0]
+            episode for episode in self.open(scope, klass) if episode['state'] == 'failing'])[0]
 
     def hosts(self, **fields):
         return {row['host'] for row in self.monitor.attempts('far', **fields)}
@@ -197,8 +196,7 @@ class Each(World):
     def delivered_by(self, host, count=1):
         m = self.monitor
         m.wait('%d delivered by %s' % (count, host), lambda: len(
-            [row for row in m.finished('far', 'delivered') if row['host'] == host]) >= count,
-            within=within)
+            [row for row in m.finished('far', 'delivered') if row['host'] == host]) >= count)
 
     def shown(self):
         return {route['host']: route for route in self.monitor.status()['routes']}
@@ -270,6 +268,7 @@ class Each(World):
         m.stop()
         m.restart()         # the look-up of the hour comes at a start, too
         self.delivered_by('mx1.far.test', 3)
+        m.wait('the other one is left', lambda: list(self.shown()) == ['mx1.far.test'])
         before = len(m.attempts('far', host='mx2.far.test'))
         self.delivered_by('mx1.far.test', 6)
         self.assertEqual(len(m.attempts('far', host='mx2.far.test')), before)

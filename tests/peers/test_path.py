@@ -16,17 +16,18 @@ class Path(Case):
     peers_options = {'settings': prepend('Authentication-Results: mx.mail.test; ' + VERDICT)}
 
     def row(self, **mailbox):
-        m = self.usual()
+        m = self.usual(every='2s')
         m.section('mailbox', 'canary', **mailbox)
         m.start()
-        return m.wait_delivered('there')[0]
+        # The first may come before the mailbox was ever looked at.
+        return m.wait_delivered('there', count=2)[1]
 
     def test_hops_and_where_it_stayed_longest(self):
         row = self.row()
         self.assertEqual(row['hops'], '2')              # Postfix, then LMTP
         self.assertTrue(row['slowest_hop'], row)
-        self.assertIn(row['slowest_hop_ms'], ('0', '1000'))
-        self.assertIn(row['skew_ms'], ('0', '1000'))
+        self.assertIn(int(row['slowest_hop_ms']), range(0, 10001, 1000))
+        self.assertIn(int(row['skew_ms']), range(0, 10001, 1000))
         self.assertEqual(row['note'], '')
 
     def test_the_verdict_of_the_server_that_is_believed(self):

@@ -24,7 +24,7 @@ BAD = [
 
 class Killed(Told):
     def test_ten_kills_at_random_moments_and_three_distinct_notices(self):
-        seed = int(os.environ.get('MAILFLOW_SEED', time.time()))
+        seed = int(os.environ.get('MAILFLOW_SEED', 1))
         print('MAILFLOW_SEED=%d' % seed)
         dice = random.Random(seed)
         m = self.usual()
@@ -60,7 +60,7 @@ class Relays(Scripted):
         the order in which the relay took them."""
         mails = []
         for path in sorted(glob.glob(os.path.join(store, '**', '*.eml'), recursive=True),
-                           key=os.path.getmtime):
+                           key=os.path.basename):
             with open(path, 'rb') as f:
                 mail = email.message_from_binary_file(f, policy=email.policy.default)
             if to in mail['To']:

@@ -56,8 +56,8 @@ class RoundTrip(Case):
         m = self.usual()
         m.start()
         row = m.wait_delivered('there')[0]
-        stored = {d.message_id: d for d in self.dovecot.deliveries('canary@mail.test')}
-        mine = [d for key, d in stored.items() if row['probe'] in key]
+        mine = m.wait('Dovecot has logged it', lambda: [
+            d for d in self.dovecot.deliveries('canary@mail.test') if row['probe'] in d.message_id])
         self.assertEqual(len(mine), 1, 'the Message-ID carries the token')
         self.assertLess(abs(instant(row['arrived_at']) - mine[0].at), 5)
         self.assertEqual((row['server'], row['from'], row['to'], row['mailbox'], row['folder']),

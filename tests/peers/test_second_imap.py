@@ -128,6 +128,7 @@ class SecondServer(Case):
         self.watch(burst='50ms', **mailbox)
         m.route('there', 'mail', 'canary', every='1h')
         m.start()
+        m.wait('it looks', lambda: self.mailbox()['state'] == 'good')
         m.wait('it is sent', lambda: m.attempts('there', code='250'))
         m.wait('the burst is over', lambda: self.cyrus.silent_for(USER) > 0.5)
         before = self.watcher_said()

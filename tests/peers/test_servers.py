@@ -69,8 +69,8 @@ class Servers(unittest.TestCase):
 
     def test_the_log_tells_when_a_mail_was_stored(self):
         self.deliver(smtplib.SMTP(HOST, self.postfix.plain), 'logged')
-        stored = [d for d in self.dovecot.deliveries('canary@mail.test')
-                  if d.message_id == '<logged@mail.test>']
+        stored = wait_for('Dovecot has logged it', lambda: [
+            d for d in self.dovecot.deliveries('canary@mail.test') if d.message_id == '<logged@mail.test>'])
         self.assertEqual(len(stored), 1)
         self.assertEqual(stored[0].folder, 'INBOX')
 

@@ -213,14 +213,14 @@ class Seeing(WatcherCase):
         session = self.dovecot.connect(self.user)
         session.select('INBOX')                 # Dovecot's own index is its business
         session.logout()
-        before = len(self.headers_read())
+        wait_for('Dovecot has logged both', lambda: len(self.headers_read()) == 2)
         self.watch(connect_timeout_ms=20000, timeout_ms=20000)
         token = self.watching.token()
         self.deliver(probe(token))
         self.watching.say('expect', 1, token)
         self.assertEqual(self.watching.arrival(token)['uid'], '10001')
         self.stop(self.watching)
-        read = wait_for('Dovecot says what we read', lambda: self.headers_read()[before:])
+        read = wait_for('Dovecot says what we read', lambda: self.headers_read()[2:])
         self.assertLessEqual(sum(read), NEWEST + 1)
 
 
@@ -439,14 +439,16 @@ class Scripted(WatcherCase):
             os.rmdir(os.path.join(self.store, 'Junk'))
 
     def test_folders_are_listed_rarely(self):
-        def said(server, command):
-            return sum(' C: ' in line and line.endswith(command) for line in server.transcript)
+        def said(server, command, until=None):
+            return sum(' C: ' in line and line.endswith(command) for line in server.transcript[:until])
 
         for number, (folders, lists) in enumerate((([], 2), (['Junk'], 1)), 1):
             server = self.serve(folders)
             self.watch(number=number, port=server.port, junk='auto', poll_ms=200)
             wait_for('some polls', lambda: said(server, ' NOOP') >= 15)
-            self.assertEqual(said(server, ' LIST "" "*"'), lists, server.transcript)
+            fifteenth = [n for n, line in enumerate(server.transcript)
+                         if ' C: ' in line and line.endswith(' NOOP')][14]
+            self.assertEqual(said(server, ' LIST "" "*"', fifteenth), lists, server.transcript)
 
     def test_login_disabled_means_authenticate_plain(self):
         for extra in ('', ' SASL-IR'):
@@ -638,8 +640,10 @@ class Scripted(WatcherCase):
         self.watching.say('expect', 1, token)
         self.watching.arrival(token)
         said = [line for line in server.transcript[before:] if ' C: ' in line]
-        self.assertLessEqual(len(said), 5, said)
         self.assertEqual(sum('FETCH' in line for line in said), 1, said)
+        fetch = next(n for n, line in enumerate(said) if 'FETCH' in line)
+        # One that IDLE told of before it was expected may be looked for again.
+        self.assertLessEqual(fetch, 4, said)
         self.assertFalse(any('SEARCH' in line for line in server.transcript))
 
 

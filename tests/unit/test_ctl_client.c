@@ -148,7 +148,7 @@ an_answer_that_does_not_come_is_a_timeout(void **state)
 	struct client_answer	a;
 
 	(void)state;
-	ask("{\"ok\": true", 100, 50, &a);
+	ask("{\"ok\": true", 100, 1000, &a);
 	assert_int_equal(a.result, CLIENT_TIMEOUT);
 	assert_null(a.object);
 	assert_string_equal(a.why, "mailflowd gave no answer within 1 s");

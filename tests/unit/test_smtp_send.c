@@ -592,11 +592,11 @@ the_deadline_bounds_the_whole_session(void **state)
 	peer_start(&s);
 	job_for(&s);
 	job.timeout_ms = 60000;
-	job.deadline_ms = 300;
+	job.deadline_ms = 1500;
 	send_to(&s, NULL);
 	assert_int_equal(out.class, CLASS_NETWORK);
 	assert_int_equal(out.stage, STAGE_RCPT);
-	assert_in_range(clock_boot_ms() - began, 290, 2500);
+	assert_in_range(clock_boot_ms() - began, 1490, 15000);
 	peer_free(&s);
 }
 
