@@ -403,6 +403,18 @@ do_why(struct client *c, const json_t *request)
 	mem_free(e);
 }
 
+/* What is said to be done is on the disk.  Takes the reference. */
+static void
+answer_done(struct client *c, json_t *j)
+{
+	if (engine_commit(c->control->engine) == 0) {
+		answer(c, j);
+	} else {
+		json_decref(j);
+		refuse(c, "the store cannot be written");
+	}
+}
+
 static void
 do_probe(struct client *c, const json_t *request)
 {
@@ -424,17 +436,7 @@ do_probe(struct client *c, const json_t *request)
 	}
 	j = success();
 	json_object_set_new(j, "probe", control_json_text(token));
-	answer(c, j);
-}
-
-/* What is said to be done is on the disk. */
-static void
-answer_done(struct client *c)
-{
-	if (engine_commit(c->control->engine) == 0)
-		answer(c, success());
-	else
-		refuse(c, "the store cannot be written");
+	answer_done(c, j);
 }
 
 static void
@@ -444,7 +446,7 @@ set_paused(struct client *c, const json_t *request, bool paused)
 
 	if (engine_pause(k->engine, argument(request, "route"), paused,
 	    k->events->now_ms(k->arg)) == 0)
-		answer_done(c);
+		answer_done(c, success());
 	else
 		refuse(c, "no such route");
 }
@@ -468,7 +470,7 @@ do_ack(struct client *c, const json_t *request)
 
 	if (engine_ack(k->engine, episode_argument(request),
 	    k->events->now_ms(k->arg)) == 0)
-		answer_done(c);
+		answer_done(c, success());
 	else
 		refuse(c, "no such open episode");
 }

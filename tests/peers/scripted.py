@@ -18,7 +18,8 @@ import imap_script      # noqa: E402
 import smtp_script      # noqa: E402
 
 
-SEEN_LATE = 0.15        # seconds by which a busy machine shows us an end or a beginning
+SEEN_LATE = 0.3         # seconds by which a busy machine shows us a beginning
+ENDS_LATE = 1.0         # and an end
 
 
 class Session:
@@ -51,13 +52,14 @@ class Smtp(smtp_script.Server):
         return [after - before for before, after in zip(began, began[1:])]
 
     def at_once(self, since=0.0):
-        """The most sessions at a time, of those that began after `since`."""
+        """The most sessions at a time, of those that began after `since`; let
+        them last longer than ENDS_LATE."""
         edges = []
         for session in self.sessions:
             if session.began >= since:
                 edges.append((session.began, 1))
                 if session.ended:
-                    edges.append((max(session.began, session.ended - SEEN_LATE), -1))
+                    edges.append((max(session.began, session.ended - ENDS_LATE), -1))
         most = now = 0
         for _, step in sorted(edges):
             now += step

@@ -95,18 +95,18 @@ class Polite(Scripted):
         self.assert_gaps(server, [1, 3, 0.2, 1])
 
     def test_probes_to_one_domain_keep_their_distance_and_others_do_not_wait(self):
-        self.monitor.settings['spacing'] = '800ms'
+        self.monitor.settings['spacing'] = '1500ms'
         one, other = self.smtp('one'), self.smtp('other')
         for number in range(4):
             self.route('r%d' % number, 'one', every='1s', to='box%d@one.test' % number)
         self.route('other', 'other', every='1s', to='box@other.test')
         self.monitor.start()
         self.wait_sessions(one, 8)
-        self.assert_distance(one, 0.8)
+        self.assert_distance(one, 1.5)
         self.assertGreaterEqual(len(other.sessions), 4, 'a route of another domain keeps its pace')
 
     def test_retries_keep_the_distance_too(self):
-        self.monitor.settings['spacing'] = '800ms'
+        self.monitor.settings['spacing'] = '1500ms'
         server = self.smtp('full', POLICY)
         for number in range(3):
             self.route('r%d' % number, 'full', every='1h', to='box%d@one.test' % number,
@@ -114,7 +114,7 @@ class Polite(Scripted):
         server.script = {'rcpt': '450 4.1.1 not known yet'}
         self.monitor.start()
         self.wait_sessions(server, 8)
-        self.assert_distance(server, 0.8)
+        self.assert_distance(server, 1.5)
 
     def test_two_refused_logins_are_all_and_a_restart_does_not_forget_it(self):
         server = self.smtp('login', WRONG, user='probe', insecure_auth=True, auth_pause='1h',
@@ -204,16 +204,16 @@ class Polite(Scripted):
 
     def test_a_password_that_is_taken_serves_all_sessions(self):
         server = self.smtp('login', {'ehlo_keywords': ['AUTH PLAIN'], 'auth_users': {'probe': 'right'},
-                                     'mail': {'text': '250 2.1.0 Ok', 'delay': 0.5}},
+                                     'mail': {'text': '250 2.1.0 Ok', 'delay': 2}},
                            user='probe', insecure_auth=True, concurrency=3,
                            password_file=self.monitor.secret('right'))
         for number in range(6):
             self.route('r%d' % number, 'login', every='500ms')
         self.monitor.start()
-        self.monitor.wait('three at a time', lambda: server.at_once() == 3)
+        self.monitor.wait('three at a time', lambda: server.at_once() >= 3)
 
     def test_no_more_sessions_at_a_time_than_concurrency(self):
-        server = self.smtp('slow', {'mail': {'text': '250 2.1.0 Ok', 'delay': 0.7}}, concurrency=3)
+        server = self.smtp('slow', {'mail': {'text': '250 2.1.0 Ok', 'delay': 2}}, concurrency=3)
         for number in range(8):
             self.route('r%d' % number, 'slow', every='500ms')
         self.monitor.start()
@@ -221,7 +221,7 @@ class Polite(Scripted):
         self.assertEqual(server.at_once(), 3)
 
     def test_servers_of_one_system_share_its_sessions(self):
-        slow = {'mail': {'text': '250 2.1.0 Ok', 'delay': 0.7}}
+        slow = {'mail': {'text': '250 2.1.0 Ok', 'delay': 2}}
         one, two = (self.smtp(name, slow, system='both', concurrency=2) for name in ('one', 'two'))
         for number in range(4):
             self.route('one%d' % number, 'one', every='500ms')
@@ -233,12 +233,12 @@ class Polite(Scripted):
         self.assertEqual(one.at_once(), 2)
 
     def test_a_system_that_cannot_be_reached_gets_one_session_at_a_time(self):
-        server = self.smtp('dead', {'greeting': None}, concurrency=4, timeout='1s')
+        server = self.smtp('dead', {'greeting': None}, concurrency=4, timeout='3s')
         for number in range(6):
             self.route('r%d' % number, 'dead', every='1s', retry=['100ms'])
         self.monitor.start()
         self.monitor.wait('the first one failed', lambda: self.monitor.attempts())
-        since = time.monotonic() + 1.2      # those begun before it was known
+        since = time.monotonic() + 4        # those begun before it was known
         self.monitor.wait('more failed', lambda: len(
             [s for s in server.sessions if s.began > since and s.ended]) >= 4)
         self.assertEqual(server.at_once(since), 1)
