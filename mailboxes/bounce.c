@@ -128,7 +128,9 @@ static bool
 says_nothing(const char *status)
 {
 	return (is_general(status) || strcmp(status + 1, ".4.7") == 0 ||
-	    strcmp(status + 1, ".3.0") == 0 || strcmp(status + 1, ".5.0") == 0);
+	    strcmp(status + 1, ".3.0") == 0 ||
+	    strcmp(status + 1, ".2.0") == 0 ||
+	    strcmp(status + 1, ".3.5") == 0 || strcmp(status + 1, ".5.0") == 0);
 }
 
 /*
@@ -320,12 +322,19 @@ is_answer(const char *subject)
 	return (false);
 }
 
-/* Away, and not a bounce that only quotes such a subject. */
+/* Away, and not a bounce that only quotes such a subject; "Automatic reply: "
+ * stands before the subject that is answered, whatever that speaks of. */
 static bool
 is_away(const char *words)
 {
-	struct phrase_text	subject;
+	static const char *const	marks[] = { "automatic reply:",
+		"automatische antwort:", "out of office:", "autoreply:",
+		"auto:" };
+	struct phrase_text		subject;
 
+	for (size_t i = 0; i < NITEMS(marks); i++)
+		if (begins(words, marks[i]))
+			return (true);
 	phrase_prepare(&subject, words);
 	return (phrase_match(&subject, away_subjects) &&
 	    !phrase_match(&subject, "deliver|fail|return|bounce"));

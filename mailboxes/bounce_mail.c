@@ -306,5 +306,6 @@ bounce_mail_words(const struct bounce_mail *m, struct bounce_words *w)
 	w->has_sender = strchr(value, '@') != NULL;
 	bounce_mail_field(m, "Auto-Submitted", value);
 	w->automatic = value[0] != '\0' && !begins(value, "no");
+	w->returns = m->returned != NULL;
 	w->is_report = strcmp(m->parts[0].type, "multipart/report") == 0;
 }

@@ -75,7 +75,8 @@ static const char	bounce_bodies[] =
 static const char	other_subjects[] =
     "quarantine|digest|almost full|nearly full|is full|limit warning|"
     "size limit|quota warning|storage warning|over quota warning|"
-    "storage limit|your mailbox|account warning|smtp server errors from";
+    "storage limit|your mailbox|account warning|smtp server errors from|"
+    "statistic|logwatch| summary";
 
 /* Not in a subject that speaks of failure. */
 static const char	delay_subjects[] =
@@ -119,7 +120,8 @@ static const char *const copy_lines[] = { "copy of", "original message",
 	"message header", "message follows", "forwarded message",
 	"undelivered message", "rejected message", "start of message",
 	"headers of", "original headers", "returned mail follows",
-	"nachricht", "message d'origine", "mensaje original" };
+	"originalnachricht", "che nachricht", "nachricht folgt",
+	"der nachricht", "message d'origine", "mensaje original" };
 
 bool
 bounce_from_system(const char *from)
@@ -248,7 +250,8 @@ bounce_is_text(const struct bounce_words *w)
 		return (false);
 	points = 2 * from_system + 2 * titled +
 	    2 * speaks_of_it(&body, bounce_bodies) + refused +
-	    3 * (w->failed[0] != '\0') + w->no_sender + 2 * w->is_report;
+	    3 * (w->failed[0] != '\0') + w->no_sender +
+	    (w->no_sender && w->returns) + 2 * w->is_report;
 	return (points >= 4 && bounce_has_signs(w));
 }
 

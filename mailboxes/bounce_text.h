@@ -20,6 +20,7 @@ struct bounce_words {
 	bool		 no_sender;	/* Return-Path: <> */
 	bool		 has_sender;	/* Return-Path: somebody */
 	bool		 automatic;	/* Auto-Submitted, and not "no" */
+	bool		 returns;	/* a message is attached */
 	bool		 is_report;	/* multipart/report */
 };
 

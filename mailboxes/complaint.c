@@ -32,6 +32,14 @@ refusal(const char *s)
 	return ((s[0] - '0') * 100 + (s[1] - '0') * 10 + s[2] - '0');
 }
 
+/* "5.4.1 ..." without a basic code. */
+static bool
+is_status(const char *s)
+{
+	return ((*s == '4' || *s == '5') && s[1] == '.' &&
+	    text_is_digit(s[2]) && s[3] == '.' && text_is_digit(s[4]));
+}
+
 /* What a transcript puts before a line; a command of the sender is dropped
  * whole. */
 static const char *
@@ -47,7 +55,7 @@ unmarked(const char *line, size_t *len)
 		*len = 0;
 		return (p);
 	}
-	while (p < end && (blank(*p) || (strchr("<>#\"'", *p) != NULL &&
+	while (p < end && (blank(*p) || (strchr("<>#\"'-*", *p) != NULL &&
 	    end - p > 3 && (p[1] == *p || blank(p[1]) || (text_is_digit(p[1]) &&
 	    text_is_digit(p[2]) && text_is_digit(p[3]))))))
 		p++;
@@ -74,6 +82,19 @@ add_line(char out[PARAGRAPH], const char *line, size_t len)
 	out[n] = '\0';
 }
 
+/* "user@example.org: 550 ...", or "<user@example.org>" alone: one in a list of
+ * recipients. */
+static bool
+names_recipient(const char *line, size_t len)
+{
+	size_t	n = 0;
+
+	while (n < len && !blank(line[n]))
+		n++;
+	return (memchr(line, '@', n) != NULL && (n < len ?
+	    line[n - 1] == ':' : line[0] == '<' && line[n - 1] == '>'));
+}
+
 /* The next paragraph of text[*at..len); false at the end. */
 static bool
 next_paragraph(const char *text, size_t len, size_t *at, char out[PARAGRAPH])
@@ -85,7 +106,8 @@ next_paragraph(const char *text, size_t len, size_t *at, char out[PARAGRAPH])
 		end = text_line_end(text, len, *at);
 		for (stop = end; stop > *at && blank(text[stop - 1]);)
 			stop--;
-		if (stop == *at && out[0] != '\0')
+		if (out[0] != '\0' && (stop == *at ||
+		    names_recipient(text + *at, stop - *at)))
 			break;
 		if (stop > *at)
 			add_line(out, text + *at, stop - *at);
@@ -129,7 +151,8 @@ static const struct own_words {
 	enum outcome_class	 class;
 } own_words[] = {
 	{ "not reachable|not responding|network error|unable to connect|"
-	    "operation timed out|hosts have been failing|could not reach",
+	    "operation timed out|connection & is broken|"
+	    "hosts have been failing|could not reach",
 	    CLASS_NETWORK },
 	{ "could not find a gateway|no smtp service|unknown host|"
 	    "host unknown",			CLASS_DNS },
@@ -295,26 +318,72 @@ weigh_sentence(struct search *s)
 }
 
 /*
- * One paragraph: its lines that begin with a code, as a reply alone, else
- * with what follows them, else the whole as one sentence.
+ * What Sendmail says of a program's exit code; the cause is what the program
+ * itself said, in the lines before.
+ */
+static bool
+is_vague(const struct reply *r)
+{
+	struct phrase_text	t;
+
+	if (r->enhanced[0] != '\0' && strcmp(r->enhanced + 1, ".0.0") != 0 &&
+	    strcmp(r->enhanced + 1, ".3.0") != 0)
+		return (false);
+	phrase_prepare(&t, r->text);
+	return (phrase_match(&t, " service unavailable |insufficient permission|"
+	    "can t create output|unknown mailer error|system error|i o error"));
+}
+
+/* What a program that delivers can tell of. */
+static bool
+names_cause(enum outcome_class c)
+{
+	return (c == CLASS_MAILBOX_FULL || c == CLASS_SYSTEM_FULL ||
+	    c == CLASS_NO_SUCH_USER);
+}
+
+/* The reply whose first line begins there, alone or with what follows. */
+static void
+weigh_reply(struct search *s, size_t at)
+{
+	struct candidate	*c = s->now;
+	size_t			 len = strlen(c->words);
+	size_t			 end = reply_end(c->words, at,
+				    refusal(c->words + at));
+
+	weigh(s, c->words + at, end - at);
+	if (end < len && c->meaning.class == CLASS_OTHER) {
+		unfold(c->words);
+		weigh(s, c->words + at, len - at);
+	}
+	if (at == 0 || !is_vague(&c->reply))
+		return;
+	unfold(c->words);
+	weigh(s, c->words, len);
+	if (!names_cause(c->meaning.class))
+		weigh(s, c->words + at, len - at);
+}
+
+/*
+ * One paragraph: its lines that begin with a code, as a reply, else those
+ * that begin with a status, else the whole as one sentence.
  */
 static void
 weigh_paragraph(struct search *s)
 {
 	struct candidate	*c = s->now;
-	size_t			 at = 0, len = strlen(c->words), end;
+	size_t			 at = 0, len = strlen(c->words);
 
-	while (at < len && refusal(c->words + at) == 0)
+	while (at < len && refusal(c->words + at) == 0 &&
+	    !is_status(c->words + at))
 		at = text_line_end(c->words, len, at);
 	if (at == len) {
 		weigh_sentence(s);
+	} else if (refusal(c->words + at) != 0) {
+		weigh_reply(s, at);
 	} else {
-		end = reply_end(c->words, at, refusal(c->words + at));
-		weigh(s, c->words + at, end - at);
-		if (end < len && c->meaning.class == CLASS_OTHER) {
-			unfold(c->words);
-			weigh(s, c->words + at, len - at);
-		}
+		unfold(c->words);
+		weigh(s, c->words + at, len - at);
 	}
 	keep_heavier(s);
 }
@@ -476,7 +545,8 @@ complaint_read(const struct bounce_words *w, const char *ours,
 	search(&s, w->text, len, true);
 	if (s.best->weight < WEIGHT_STATUS)
 		search(&s, w->text, len, false);
-	out->spoken = s.best->weight > WEIGHT_CODE;
+	out->spoken = s.best->weight > WEIGHT_CODE ||
+	    s.best->weight == WEIGHT_WORDS;
 	out->reply = s.best->reply;
 	out->meaning = s.best->meaning;
 	if (s.best->weight == WEIGHT_NONE)

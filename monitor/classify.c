@@ -125,7 +125,8 @@ static const struct row table[] = {
 
 /* Greylisting has many codes and is told by its words. */
 { 0,		NULL,	NULL,
-    "greylist|graylist|grey list|gray list| greylst|postgrey| sqlgrey|"
+    "greylist|graylist|grey list|gray list|lista gris| greylst|postgrey|"
+    " sqlgrey|"
     " spf gray| spf grey|grey rbl|=grey.rbl| greyed |reconnect to fast|"
     "reconnect too fast|reconnect too soon|reconnected too",
 							CLASS_GREYLISTING },
@@ -161,7 +162,10 @@ static const struct row table[] = {
 { 0,		NULL,	NULL,
     "submission quota| submissionquota| send quota| sending quota|"
     " transfer quota| queue quota| outbound quota|sender quota|"
-    " message quota exceeded for this sender| you sent to many mails|"
+    " message quota exceeded for this sender|"
+    "daily relay |policy rejection& quota |allowed outgoing messages|"
+    "exceeded outgoing|max emails per hour|defers and failures per hour|"
+    " you sent to many mails|"
     " you sent too many",
 							CLASS_RATE_LIMIT },
 { 0,		NULL,	"X.2.2", NULL,			CLASS_MAILBOX_FULL },
@@ -195,9 +199,12 @@ static const struct row table[] = {
     "cleartext|clear text|secure connection|ssl required|ssl handshake|"
     "certificate verif|certificate validation|certificate has expired|"
     "certificate expired|security subsystem| mta sts | requiretls |"
-    " tls 1 0 | tls 1 1 | tls protected |only tls |ssl certificate|"
+    " tls 1 0 | tls 1 1 | tls protected |only tls |ssl certificate|tls verschl|"
     "certificate error|certificate not trusted|certificate is not trusted",
 							CLASS_TLS },
+{ 0,		"0",	NULL,
+    "tls session is required|tls is required|cannot start tls|"
+    " ssl connect |did not offer tls",			CLASS_TLS },
 { 0,		"50.",	"!X.1.1 X.5.2",
     "!only one& starttls first| tls not available| tls unavailable|"
     "tls required|not support tls| starttls required| starttls not |"
@@ -262,9 +269,17 @@ static const struct row table[] = {
 { 0,		"5..",	"- X.0.0 X.6.0 X.7.*",
     " as spam| is spam|spam message|of spam|spam detected|scam detected|"
     " phishing|virus found|virus detected|contains a virus|contains virus|"
-    "infected",						CLASS_POLICY },
+    "infected|consider spam",				CLASS_POLICY },
 
 /* The server's own storage, named without X.3.1. */
+{ 0,		"0",	"-",
+    "!spam&!virus&no space left on device|"
+    NOT_ONE "!spam&!virus&disk full|" NOT_ONE "!spam&!virus&disk is full|"
+    NOT_ONE "!spam&!virus&!quota&disk space|insufficient system storage|"
+    "insufficient system resource|mail system full|mail system is full|"
+    "mail server full|mail server is full|mail spool full|space shortage|"
+    "queue file write error",
+							CLASS_SYSTEM_FULL },
 { 0,		"0 4..", "X.2.1 X.3.0 X.4.7 X.7.*",
     "!spam&!virus&no space left on device|"
     NOT_ONE "!spam&!virus&disk full|" NOT_ONE "!spam&!virus&disk is full|"
@@ -277,7 +292,17 @@ static const struct row table[] = {
     NOT_ONE "disk nearly full|" NOT_ONE "disk almost full|"
     NOT_ONE "drive is full|" NOT_ONE "drive full|partition exhausted|"
     NOT_ONE "server has insufficient storage|" NOT_ONE "disk space|"
-    NOT_ONE "disk usage|"
+    NOT_ONE "disk usage|" NOT_ONE "disk utilization|"
+    NOT_ONE "disk is nearly|" NOT_ONE "disk is almost|"
+    NOT_ONE "file system almost|" NOT_ONE "file system nearly|"
+    NOT_ONE "filesystem almost|" NOT_ONE "filesystem nearly|"
+    "message to spool|to the spool|"
+    NOT_ONE "festplatte & voll |" NOT_ONE "disque & plein |"
+    NOT_ONE "storage volume|" NOT_ONE "plattenplatz|"
+    NOT_ONE "espacio en el disco|" NOT_ONE "schijfruimte|"
+    NOT_ONE "brak miejsca na serwerze|"
+    NOT_ONE "на диске|" NOT_ONE "а сервере недостаточно|"
+    NOT_ONE "ディスク容量|" NOT_ONE "磁盘空间|"
     "insufficient system storage|insufficient system resource|"
     "insufficient system space|insufficient storage space on|"
     "mail system full|mail system is full|mailsystem full|"
@@ -380,6 +405,7 @@ static const struct row table[] = {
     "simultaneous connections|concurrent connections from|"
     "concurrent smtp connections from|concurrent sessions from|"
     "exceeded connection|trop de connexion|trop de mess|"
+    "limite d envoi|mite de env|"
     "demasiados mensajes|zu viele nachrichten|zu viele & verbindungen|"
     "server busy & try again later from | service refuse |"
     "service refused please try| mass mail|"
@@ -421,7 +447,9 @@ static const struct row table[] = {
 { 0,		"0",	NULL,
     "connection timed out|connection refused|no route to host|"
     "network is unreachable|connection reset|lost connection|"
-    "requests to connect|conversation with & timed out|connection closed",
+    "requests to connect|conversation with & timed out|connection closed|"
+    "unable to connect|closed connection|establish an smtp connection|"
+    "operation timed out",
 							CLASS_NETWORK },
 { 0,		NULL,	"X.4.6", "sending activity",	CLASS_POLICY },
 { 0,		NULL,	"X.1.10 X.4.3 X.4.4 X.4.6 X.4.14 X.4.300-399", NULL,
@@ -429,14 +457,14 @@ static const struct row table[] = {
 { 0,		NULL,	"X.1.2",
     "mailbox does not|mailbox not|user does not|address not found",
 							CLASS_NO_SUCH_USER },
-{ 0,		"55. 54.", "5.4.1",
+{ 0,		"0 500 55. 54.", "5.4.1",
     "recipient address rejected|access denied|user unknown|no such user|"
     "mailbox",
 							CLASS_NO_SUCH_USER },
 { 0,		NULL,	"X.1.1",
     " quota |over quota|overquota|mailbox full|mailbox is full|"
     "storage full|storage is full|storage limit|of storage|"
-    "exceeded storage|exceeded its storage|"
+    "mailbox is over|mailbox over|exceeded storage|exceeded its storage|"
     "insufficient storage|not enough storage| pleine",
 							CLASS_MAILBOX_FULL },
 { 0,		NULL,	"X.1.1 X.1.6 X.1.4", NULL,	CLASS_NO_SUCH_USER },
@@ -453,7 +481,8 @@ static const struct row table[] = {
     "mail exceeds|"
     "exceeds size|!mailbox&exceeds maximum size|exceeded size|"
     "!mailbox&!mail file&size exceed|databytes|message is too long|"
-    "headers too large|header line is too long|header line too long|"
+    "header length|headers too large|header line is too long|"
+    "header line too long|"
     "message header is ridic|header size|header too|headers exceed|"
     "too much mail data|too much data|class size|file too big|"
     "file is too large|attachment too|attachments too|"
@@ -471,6 +500,7 @@ static const struct row table[] = {
     "sender address rejected & unverified",		CLASS_POLICY },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
     "user unknown|unknown user|no such user|user not found|"
+    "does not have an account|doesn t have an account|"
     "unknown recipient |recipient unknown|desconocido|"
     "mailbox & due to inactivity|"
     "account & due to inactivity|recipient account is blocked|"
@@ -484,6 +514,8 @@ static const struct row table[] = {
 							CLASS_NO_SUCH_USER },
 { 0,		"0 4.. 5..", "!X.3.2 X.4.* X.5.3 X.6.*",
     "mailbox full|mailbox is full|mailbox was full|"
+    "mailbox & vol |quota & berschritten|mailbox to exceed|their mail quota|his mail quota|"
+    "一杯のため|がいっぱい|邮箱已满|信箱已满|邮箱空间不足|郵箱已滿|信箱已滿|"
     "mailbox is currently full|mailbox currently full|"
     "mailbox for user is full|mail box full|mail box is full|full mailbox|"
     "mailbox would exceed|mailbox has exceeded|mailbox exceeded|"
@@ -642,7 +674,9 @@ static const struct row table[] = {
     "domain is disabled|domain disabled|domain not reachable|"
     "domain is not reachable|domain unreachable|domain not configured|"
     "domain not hosted|invalid domain|bad domain|illegal host|"
-    "invalid dns |not the mx |"
+    "invalid dns |not the mx |domain unbekannt|domaine inconnu|"
+    "domain des absenders|mail hosts for domain|"
+    "host lookup did not complete|indicated no smtp service|"
     "!account&domain may not exist|dns check fail|no valid domain|"
     "unable to contact destination|"
     "name service error|infonorecords|infodomainnonexistent|"
@@ -652,7 +686,8 @@ static const struct row table[] = {
     "not accept mail|not accept email|doesn t accept mail|"
     "doesn t accept email|unable to route|unrouteable|unroutable|"
     "cannot route|can t route|no route to|not routable|routing loop|"
-    "mail loop|mailloop|message loop|looping|forwarding loop|dead domain|"
+    "points back to|no route found|mail loop|mailloop|message loop|looping|"
+    "forwarding loop|dead domain|"
     "no route for|address is unknown &domain|loop detected|loops back|"
     "mail is looping|too many hops|hop count|hopcount|maximum hop|"
     "too many received|dns lookup|dns query|dns error|dns fail|"
@@ -713,6 +748,10 @@ static const struct row table[] = {
     "active address|not exist|doesn t exist|does not exist|doesnt exist|"
     "dont exist|don t exist|didn t exist|nonexistent|non existent|nonexist|"
     "inexist|"
+    "addressee unknown|couldn t be found|expirado|nicht gefunden|"
+    "не существует|ет такого|акого адреса нет|ytkownik nieznany|"
+    "finnes ikke|見つかりません|不存在|"
+    "mail receiving disabled|can t accept user|not a local address|"
     "not found|recipnotfound|recipientnotfound|not unique|user not recogni|"
     "recipient not recogni|address not recogni|user unrecogni|"
     "recipient unrecogni|address unrecogni|mailbox not|mailbox unavailable|"

@@ -104,7 +104,7 @@ explain_file(const char *name, bool tsv, FILE *out)
 {
 	FILE	*f = strcmp(name, "-") == 0 ? stdin : fopen(name, "r");
 	char	*message;
-	size_t	 len;
+	size_t	 len, at;
 	int	 rc = 0;
 
 	if (f == NULL) {
@@ -117,7 +117,11 @@ explain_file(const char *name, bool tsv, FILE *out)
 		perror(name);
 		rc = EX_NOINPUT;
 	} else {
-		explain_message(message, len, tsv, out);
+		/* Who saves a mail by hand leaves lines before it. */
+		for (at = 0; at < len && memchr("\r\n\t ", message[at], 4) !=
+		    NULL;)
+			at++;
+		explain_message(message + at, len - at, tsv, out);
 	}
 	mem_free(message);
 	if (f != stdin)

@@ -323,6 +323,8 @@ is_quoted_code(const char *text, size_t at, struct span *after)
 	if (code < 400 || (at > 0 && is_alnum(text[at - 1])))
 		return (false);
 	skip(&t, 3);
+	if (t.len > 4 && memcmp(t.s, ", b'", 4) == 0)
+		skip(&t, 4);	/* as Python prints it */
 	*after = t;
 	skip_any(&t, " -");
 	if (take_own_status(&t, &st))
