@@ -308,20 +308,6 @@ static const char	away_subjects[] =
     "reponse automatique|respuesta automatica|fuera de|"
     "risposta automatica|assente|resposta automatica|afwezig|automatsvar";
 
-/* "Re: ", "Fwd: ", "AW: ", "WG: ": a person's answer. */
-static bool
-is_answer(const char *subject)
-{
-	static const char *const	marks[] = { "re:", "fwd:", "fw:",
-		"aw:", "wg:", "antw:", "sv:", "tr:", "rv:", "rif:", "res:",
-		"enc:", "vs:", "vb:", "doorst:", "i:", "r:" };
-
-	for (size_t i = 0; i < NITEMS(marks); i++)
-		if (begins(subject, marks[i]))
-			return (true);
-	return (false);
-}
-
 /* Away, and not a bounce that only quotes such a subject; "Automatic reply: "
  * stands before the subject that is answered, whatever that speaks of. */
 static bool
@@ -374,13 +360,13 @@ decide(struct bounce *b, struct bounce_mail *m)
 	bounce_mail_words(m, &w);
 	if (m->receipt || m->feedback) {
 		b->kind = m->receipt ? BOUNCE_RECEIPT : BOUNCE_FEEDBACK;
-	} else if (is_answer(m->subject) && !bounce_from_program(&w)) {
+	} else if (header_is_answer(m->subject) && !bounce_from_program(&w)) {
 		b->kind = BOUNCE_NONE;
 	} else if (m->status != NULL && (w.is_report || from_system ||
-	    (bounce_has_signs(&w) && !is_answer(m->subject))) &&
+	    (bounce_has_signs(&w) && !header_is_answer(m->subject))) &&
 	    read_fields(b, m)) {
 		b->kind = BOUNCE_DSN;
-	} else if (!from_system && is_answer(m->subject)) {
+	} else if (!from_system && header_is_answer(m->subject)) {
 		b->kind = BOUNCE_NONE;
 	} else if (!is_away(m->subject) && bounce_is_text(&w)) {
 		if (dsn_sniff(m->plain, bounce_returned(m->plain,

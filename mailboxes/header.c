@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "monitor/mem.h"
 #include "monitor/text.h"
 
 /* A bounded buffer being written. */
@@ -357,4 +358,28 @@ header_address(const char *t, size_t *at, char *buf, size_t size)
 		}
 	}
 	return (finish(&s) > 0);
+}
+
+bool
+header_is_answer(const char *subject)
+{
+	static const char *const	words[] = { "re", "fwd", "fw", "aw",
+		"wg", "antw", "antwort", "sv", "vs", "vb", "vl", "tr", "rv",
+		"rif", "res", "enc", "doorst", "odp", "pd", "ynt", "ilt", "fs",
+		"i", "r", "回复", "回覆", "答复", "转发", "轉寄" };
+	size_t				i, n = strcspn(subject, " [(:\xef");
+	const char			*s = subject + n;
+
+	if (*s == '[' || *s == '(') {
+		s += strcspn(s, "])");
+		s += *s != '\0';
+	}
+	s += strspn(s, " ");
+	if (*s != ':' && strncmp(s, "\xef\xbc\x9a", 3) != 0)
+		return (false);
+	for (i = 0; i < NITEMS(words); i++)
+		if (strlen(words[i]) == n &&
+		    strncasecmp(subject, words[i], n) == 0)
+			return (true);
+	return (false);
 }

@@ -56,6 +56,12 @@ size_t	 header_decode(const struct header *, char *buf, size_t size);
 bool	 header_address(const char *text, size_t *at, char *buf, size_t size);
 
 /*
+ * Whether a subject begins as mail programs begin an answer or a forward:
+ * "Re: ", "Fwd: ", "AW: ", "TR : ", "Re[2]: ".
+ */
+bool	 header_is_answer(const char *subject);
+
+/*
  * Base 64 (RFC 2045 6.8) and quoted-printable (6.7) decoded in place of
  * nothing: into buf, terminated, cut if too long; the length.  What does not
  * belong is skipped.

@@ -114,6 +114,13 @@ imap_error(struct mailbox_trouble *t, const struct imap_stream *s,
 		imap_error_transport(t, error, "");
 		text_appendf(t->reason, sizeof t->reason, "%s: %s",
 		    doings[doing], transport_reason(s->transport));
+		if (f->tagged == IMAP_PENDING && f->text[0] != '\0')
+			text_appendf(t->reason, sizeof t->reason,
+			    " (it said: %s)", f->text);
+		/* So much news is no reason to see none. */
+		if (error == TRANSPORT_BUDGET &&
+		    (doing == IMAP_IDLING || doing == IMAP_POLLING))
+			t->retry = MAILBOX_AT_ONCE;
 	} else if (f->tagged == IMAP_NO || f->tagged == IMAP_BAD)
 		refused(t, f, doing, CLASS_OTHER);
 	else {

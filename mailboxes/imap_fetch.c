@@ -143,6 +143,7 @@ imap_fetched(const struct mailimap_msg_att *msg, struct imap_fetched *out)
 			    to_ms(att->att_data.att_internal_date);
 			break;
 		case MAILIMAP_MSG_ATT_BODY_SECTION:
+			out->has_section = true;
 			out->data =
 			    att->att_data.att_body_section->sec_body_part;
 			out->len = att->att_data.att_body_section->sec_length;

@@ -175,7 +175,8 @@ greeting(struct imap_filter *f, struct imap_lex c)
 	if (!imap_lex_accept(&c, '*'))
 		return (imap_broken(f, "a greeting that is not IMAP"));
 	imap_lex_word(&c, w, sizeof w);
-	if (strcmp(w, "BYE") == 0)
+	if (strcmp(w, "BYE") == 0 || strcmp(w, "NO") == 0 ||
+	    strcmp(w, "BAD") == 0)
 		return (goodbye(f, c));
 	if (strcmp(w, "OK") == 0)
 		f->greeting = IMAP_GREETING_OK;
@@ -225,6 +226,9 @@ untagged(struct imap_filter *f, struct imap_lex c)
 	if (strcmp(w, "OK") == 0 || strcmp(w, "NO") == 0 ||
 	    strcmp(w, "BAD") == 0) {
 		read_status(f, &c, name);
+		/* It may be all that is said before a session ends. */
+		if (w[0] != 'O' && f->tagged == IMAP_PENDING)
+			keep_status(f, &c, name);
 		return (0);
 	}
 	if (strcmp(w, "CAPABILITY") == 0)
@@ -275,6 +279,9 @@ tagged(struct imap_filter *f, struct imap_lex c)
 			break;
 	if (i == NITEMS(conditions))
 		return (imap_broken(f, "a line that is not IMAP"));
+	/* Our tags are numbers: this one answers a DONE that came too late. */
+	if (strcmp(tag, "DONE") == 0)
+		return (0);
 	if (f->tagged != IMAP_PENDING)
 		return (imap_broken(f, "two answers to one command"));
 	read_status(f, &c, name);
@@ -297,7 +304,10 @@ tagged(struct imap_filter *f, struct imap_lex c)
 static int
 response(struct imap_filter *f, struct imap_lex c)
 {
-	if (c.p == c.end)
+	struct imap_lex	rest = c;
+
+	imap_lex_spaces(&rest);
+	if (rest.p == rest.end)
 		return (0);
 	if (f->greeting == IMAP_NO_GREETING)
 		return (greeting(f, c));

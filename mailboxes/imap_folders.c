@@ -153,7 +153,10 @@ find_folders(struct mailbox_box *box, struct mailbox_trouble *trouble)
 	return (take_junk(box, junk.name));
 }
 
-/* A LIST too long to be read must not keep us from the mail. */
+/*
+ * A LIST too long to be read, or that takes too long, must not keep us from
+ * the mail; once it may just have been a bad moment.
+ */
 int
 imap_find_folders(struct mailbox_box *box, const struct mailbox_sink *sink,
     struct mailbox_trouble *trouble)
@@ -162,9 +165,12 @@ imap_find_folders(struct mailbox_box *box, const struct mailbox_sink *sink,
 
 	if (box->searched)
 		return (0);
-	if ((r = find_folders(box, trouble)) >= 0)
+	if ((r = find_folders(box, trouble)) >= 0) {
+		box->unlisted = 0;
 		return (r);
-	if (trouble->class == CLASS_OTHER) {
+	}
+	if (trouble->class == CLASS_OTHER ||
+	    (trouble->retry == MAILBOX_BACK_OFF && ++box->unlisted == 2)) {
 		box->searched = true;
 		sink->warn(sink->arg, "the list of folders cannot be read: "
 		    "name the junk folder in the configuration");

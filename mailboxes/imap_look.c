@@ -21,6 +21,8 @@
 #define LOOK_AGAIN	IMAP_BATCH
 /* FETCHes in one step; then the thread serves somebody else. */
 #define FETCHES_A_STEP	8
+/* Until what was announced and cannot be fetched is taken for gone. */
+#define DOUBT_MS	60000
 
 struct look {
 	struct mailbox_box		*box;
@@ -31,6 +33,17 @@ struct look {
 	struct stamp			 seen;
 	int				 fetches;	/* left in this step */
 };
+
+/*
+ * Half of the step's time is over: what is left to do waits for the next one,
+ * so that a slow server gets on, if slowly.
+ */
+static bool
+time_spent(const struct look *l)
+{
+	return (clock_boot_ms() > l->box->session->step_deadline -
+	    l->box->timeout_ms / 2);
+}
 
 /* As it is sent: what the server has listed goes back as it came. */
 static char *
@@ -142,63 +155,74 @@ hand_up_one(struct look *l, struct mailbox_mail *m)
 	return (0);
 }
 
-/* Every mail of the list beyond the folder's mark; the highest in *top_r. */
-static int
-hand_up(struct look *l, clist *list, uint32_t *top_r, bool *hollow_r)
+/* What a FETCH has brought, while it is handed up. */
+struct reading {
+	uint32_t	 top;		/* the highest that was handed up */
+	bool		 hollow;	/* a header was asked for and is empty */
+	bool		 bare;		/* a mail was named, with no header */
+	bool		 more;		/* time was spent before the end */
+	uint32_t	 dated;		/* the mail that was named last, */
+	int64_t		 internal_ms;	/* and its date */
+};
+
+/*
+ * A mail may be named without its header: its flags were changed, or its date
+ * comes in a response of its own.
+ */
+static bool
+has_header(struct imap_fetched *f, struct reading *r)
+{
+	if (f->has_section) {
+		if (f->internal_ms == 0 && f->uid == r->dated)
+			f->internal_ms = r->internal_ms;
+		return (true);
+	}
+	r->bare = true;
+	r->dated = f->uid;
+	r->internal_ms = f->internal_ms;
+	return (false);
+}
+
+/* Then what was read is all below the mail in hand. */
+static bool
+in_order(clist *list)
 {
 	struct imap_fetched	 f;
-	struct mailbox_mail	 m;
+	uint32_t		 before = 0;
 	clistiter		*i;
 
 	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
 		imap_fetched(clist_content(i), &f);
-		if (f.uid <= l->folder->uid)
-			continue;
-		if (f.len <= 2)
-			*hollow_r = true;
-		describe(l, &f, &m);
-		if (f.uid > *top_r)
-			*top_r = f.uid;
-		if (hand_up_one(l, &m) < 0)
-			return (-1);
+		if (f.uid < before)
+			return (false);
+		before = f.uid;
 	}
-	return (0);
+	return (true);
 }
 
-/*
- * Fetches from the mark on, up to `to` (0: all).  0, 1 if something that
- * should be there was not, -1.
- */
+/* Every mail of the list beyond the folder's mark.  0 or -1. */
 static int
-read_on(struct look *l, uint32_t to, uint32_t *top_r)
+hand_up(struct look *l, clist *list, struct reading *r)
 {
-	struct mailbox_session	*s = l->box->session;
-	struct mailbox_folder	*f = l->folder;
-	clist			*list;
-	bool			 hollow = false;
-	int			 r;
+	struct imap_fetched	 f;
+	struct mailbox_mail	 m;
+	clistiter		*i;
+	bool			 may_stop = in_order(list);
 
-	*top_r = 0;
-	r = imap_fetch(l->box, mailimap_set_new_interval(f->uid + 1, to), false,
-	    &list, l->trouble);
-	l->fetches--;
-	if (r < 0 && l->trouble->class == CLASS_OTHER)
-		f->stuck++;
-	if (r != 0)
-		return (r < 0 ? -1 : imap_lost(l->box, IMAP_FETCHING,
-		    l->trouble));
-	if (l->seen.wall_ms == 0)
-		l->seen = clock_now();
-	if (list == NULL)
-		return (0);
-	r = hand_up(l, list, top_r, &hollow);
-	mailimap_fetch_list_free(list);
-	if (r < 0)
-		return (-1);
-	/* Some servers cannot pick fields: then the whole header, once more. */
-	if (hollow && !s->no_header_fields) {
-		s->no_header_fields = true;
-		return (read_on(l, to, top_r));
+	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
+		imap_fetched(clist_content(i), &f);
+		if (f.uid <= l->folder->uid || !has_header(&f, r))
+			continue;
+		if (may_stop && r->top != 0 && time_spent(l)) {
+			r->more = true;
+			return (0);
+		}
+		r->hollow = r->hollow || f.len <= 2;
+		describe(l, &f, &m);
+		if (f.uid > r->top)
+			r->top = f.uid;
+		if (hand_up_one(l, &m) < 0)
+			return (-1);
 	}
 	return (0);
 }
@@ -211,6 +235,117 @@ mark(struct look *l, uint32_t uid)
 		return;
 	l->folder->uid = uid;
 	l->sink->mark(l->sink->arg, l->folder);
+}
+
+/* The mail behind the mark cannot be read: the others are. */
+static void
+leave_out(struct look *l)
+{
+	struct mailbox_folder	*f = l->folder;
+	char			 sentence[OUTCOME_HOST] = "";
+
+	text_appendf(sentence, sizeof sentence, "the mail with UID %u in "
+	    "\"%s\" cannot be read and is left out", f->uid + 1, f->name);
+	l->sink->warn(l->sink->arg, sentence);
+	mark(l, f->uid + 1);
+	f->stuck = 2;
+}
+
+/* Whether the header of another mail comes: the last, or the one before. */
+static bool
+another_comes(struct look *l)
+{
+	uint32_t	 suspect = l->folder->uid + 1, uid;
+	uint32_t	 n = l->box->session->stream->filter.exists;
+	clist		*list = NULL;
+
+	if (imap_fetch_top(l->box, n, false, &uid, l->trouble) != 0)
+		return (false);
+	if (uid == suspect && (n < 2 ||
+	    imap_fetch_top(l->box, n - 1, false, &uid, l->trouble) != 0))
+		return (false);
+	if (uid == 0 || imap_fetch(l->box, mailimap_set_new_single(uid), false,
+	    &list, l->trouble) != 0 || list == NULL)
+		return (false);
+	mailimap_fetch_list_free(list);
+	return (true);
+}
+
+/* Whether the folder has no mail beyond the mark, by its last mail. */
+static bool
+ends_here(struct look *l)
+{
+	uint32_t	exists = l->box->session->stream->filter.exists, top;
+
+	if (exists == 0)
+		return (true);
+	return (imap_fetch_top(l->box, exists, false, &top, l->trouble) == 0 &&
+	    top != 0 && top <= l->folder->uid);
+}
+
+/*
+ * Fetches from the mark on, up to `to` (0: all).  0 or -1.  Some servers
+ * refuse a range in which there is no mail, or a mail that they cannot read.
+ */
+static int
+fetch_on(struct look *l, uint32_t to, clist **list)
+{
+	struct mailbox_folder	*f = l->folder;
+	int			 r;
+
+	*list = NULL;
+	if (l->box->session->stream->filter.exists == 0)
+		return (0);
+	r = imap_fetch(l->box, mailimap_set_new_interval(f->uid + 1, to), false,
+	    list, l->trouble);
+	l->fetches--;
+	if (r > 0 && to == 0 && ends_here(l))
+		return (0);
+	if (r > 0 && f->stuck == 2 && another_comes(l)) {
+		leave_out(l);
+		return (0);
+	}
+	if (r < 0 ? l->trouble->class == CLASS_OTHER : r > 0 && f->stuck < 2)
+		f->stuck++;
+	if (r > 0 && l->box->session != NULL)
+		return (imap_lost(l->box, IMAP_FETCHING, l->trouble));
+	return (r != 0 ? -1 : 0);
+}
+
+/*
+ * Reads from the mark on, up to `to` (0: all).  0, 1 if there is more, -1;
+ * *top_r: the highest mail that was read.
+ */
+static int
+read_on(struct look *l, uint32_t to, uint32_t *top_r)
+{
+	struct mailbox_session	*s = l->box->session;
+	struct reading		 r;
+	clist			*list;
+	bool			 again = false;
+	int			 rc;
+
+	for (;; again = true) {
+		r = (struct reading){ .top = 0 };
+		if (fetch_on(l, to, &list) < 0)
+			return (-1);
+		if (l->seen.wall_ms == 0)
+			l->seen = clock_now();
+		rc = list != NULL ? hand_up(l, list, &r) : 0;
+		if (list != NULL)
+			mailimap_fetch_list_free(list);
+		*top_r = r.top;
+		if (rc < 0)
+			return (-1);
+		/* The header may come if it is asked for once more. */
+		if (r.bare && r.top == 0 && !again)
+			continue;
+		/* Some servers cannot pick fields: then the whole header. */
+		if ((!r.hollow && (!r.bare || r.top != 0)) ||
+		    s->no_header_fields)
+			return (r.more);
+		s->no_header_fields = true;
+	}
 }
 
 /* One folder. */
@@ -248,25 +383,17 @@ fit_mark(struct look *l, uint32_t next)
 }
 
 /*
- * An answer that makes no sense, always at the same place: then it is one
- * mail that this server or we cannot handle.  From the second time on the
- * mails are fetched one by one, and one that still fails is left out.
+ * An answer that makes no sense, or a refusal, always at the same place: then
+ * it is one mail that this server or we cannot handle.  From the second time
+ * on the mails are fetched one by one; one that still ends the session is
+ * left out.
  */
 static bool
 one_by_one(struct look *l)
 {
-	struct mailbox_folder	*f = l->folder;
-	char			 sentence[OUTCOME_HOST] = "";
-
-	if (f->stuck > 2) {
-		text_appendf(sentence, sizeof sentence, "the mail with UID %u "
-		    "in \"%s\" cannot be read and is left out", f->uid + 1,
-		    f->name);
-		l->sink->warn(l->sink->arg, sentence);
-		mark(l, f->uid + 1);
-		f->stuck = 2;
-	}
-	return (f->stuck == 2);
+	if (l->folder->stuck > 2)
+		leave_out(l);
+	return (l->folder->stuck == 2);
 }
 
 /* UIDNEXT of the selected folder, if need be from its last mail. */
@@ -284,41 +411,69 @@ next_uid(struct look *l, uint32_t *next_r)
 	if (f->exists == 0)
 		return (0);
 	r = imap_fetch_top(l->box, f->exists, false, &top, l->trouble);
-	if (r == 0)
-		*next_r = top + 1;
+	*next_r = (r == 0 ? top : l->folder->uid) + 1;
 	return (r < 0 ? -1 : 0);
+}
+
+/*
+ * A mail may be announced a moment before it can be fetched: that there is
+ * none between the last one and UIDNEXT is believed once it has been so for a
+ * while.  How far the folder is read.
+ */
+static uint32_t
+read_up_to(struct mailbox_folder *f, uint32_t next, uint32_t top)
+{
+	if (top >= next - 1)
+		return (top);
+	if (f->doubted != next) {
+		f->doubted = next;
+		f->doubted_ms = clock_boot_ms();
+	}
+	return (clock_boot_ms() - f->doubted_ms < DOUBT_MS ? top : next - 1);
+}
+
+/* One FETCH of the selected folder.  1: there is more, 0, -1. */
+static int
+read_part(struct look *l, uint32_t next)
+{
+	struct mailbox_folder	*f = l->folder;
+	bool			 few = l->box->session->stream->filter.exists <=
+				    IMAP_BATCH;
+	uint32_t		 to = 0, top;
+	int			 r;
+
+	if (one_by_one(l))
+		to = f->uid + 1;
+	else if (!few && next - 1 - f->uid > IMAP_BATCH)
+		to = f->uid + IMAP_BATCH;
+	if ((r = read_on(l, to, &top)) < 0)
+		return (-1);
+	if (r > 0)
+		mark(l, top);
+	else
+		mark(l, to != 0 ? to : read_up_to(f, next, top));
+	return (r > 0 || to != 0);
 }
 
 /* The selected folder for the first time.  0, 1: more, -1. */
 static int
 read_selected(struct look *l)
 {
-	struct mailbox_session	*s = l->box->session;
 	struct mailbox_folder	*f = l->folder;
-	uint32_t		 next, to, top;
-	bool			 few = s->stream->filter.exists <= IMAP_BATCH;
+	uint32_t		 next;
+	int			 r = 1;
 
 	if (next_uid(l, &next) < 0)
 		return (-1);
 	fit_mark(l, next);
-	while (f->uid + 1 < next) {
-		if (l->fetches <= 0)
+	while (r > 0 && f->uid + 1 < next) {
+		if (l->fetches <= 0 || time_spent(l))
 			return (1);
-		if (one_by_one(l))
-			to = f->uid + 1;
-		else if (few || next - 1 - f->uid <= IMAP_BATCH)
-			to = 0;
-		else
-			to = f->uid + IMAP_BATCH;
-		if (read_on(l, to, &top) < 0)
-			return (-1);
-		if (to == 0 && top < next - 1)
-			top = next - 1;
-		mark(l, to != 0 ? to : top);
-		if (to == 0)
-			break;
+		r = read_part(l, next);
 	}
-	s->unread = false;
+	if (r < 0)
+		return (-1);
+	l->box->session->unread = false;
 	f->stuck = 0;
 	return (0);
 }
@@ -336,20 +491,55 @@ select_and_read(struct look *l)
 }
 
 /*
- * Servers that never tell: whether a mail lies beyond the mark.  1, 0, -1.
+ * Servers that never tell: whether a mail lies beyond the mark.  0, -1, or
+ * what imap_result() makes of a refusal.
  */
 static int
-search_beyond(struct look *l)
+search_beyond(struct look *l, bool *found_r)
+{
+	uint32_t	top = 0;
+	int		r = 0;
+
+	if (l->box->session->stream->filter.exists > 0)
+		r = imap_fetch_top(l->box, l->folder->uid + 1, true, &top,
+		    l->trouble);
+	if (r == 0 && top > l->folder->uid)
+		l->seen = clock_now();
+	*found_r = top > l->folder->uid;
+	return (r);
+}
+
+/* A mail was announced and could not be fetched yet. */
+static bool
+in_doubt(const struct mailbox_folder *f)
+{
+	return (f->doubted > f->uid + 1 &&
+	    clock_boot_ms() - f->doubted_ms < DOUBT_MS);
+}
+
+/*
+ * Nothing was told.  What is missing may still be there: a session that went
+ * dead refuses SELECT, and some views of a folder are made anew only by it.
+ */
+static int
+read_unasked(struct look *l, bool thorough)
 {
 	uint32_t	top;
+	bool		found;
+	int		r;
 
-	if (l->box->session->stream->filter.exists == 0)
+	if (thorough && l->box->awaiting)
+		return (select_and_read(l));
+	if (!thorough && !in_doubt(l->folder))
 		return (0);
-	if (imap_fetch_top(l->box, l->folder->uid + 1, true, &top,
-	    l->trouble) < 0)
+	if ((r = search_beyond(l, &found)) != 0)
+		return (r < 0 ? -1 : select_and_read(l));
+	if (!found)
+		return (0);
+	if ((r = read_on(l, 0, &top)) < 0)
 		return (-1);
-	l->seen = clock_now();
-	return (top > l->folder->uid);
+	mark(l, top);
+	return (r);
 }
 
 /* The selected folder again: what the server has told of since. */
@@ -366,27 +556,36 @@ read_news(struct look *l, bool thorough)
 	l->seen = s->stream->news_at;
 	imap_stream_reset_news(s->stream);
 	s->exists = f->exists;
-	if (!news) {
-		if (!thorough || (r = search_beyond(l)) == 0)
-			return (0);
-		if (r < 0)
-			return (-1);
-	}
+	if (!news)
+		return (read_unasked(l, thorough));
 	/* Many at once are read in parts, which takes a UIDNEXT. */
 	if (f->exists > before + IMAP_BATCH)
 		return (select_and_read(l));
-	if (read_on(l, 0, &top) < 0)
+	if ((r = read_on(l, 0, &top)) < 0)
 		return (-1);
 	mark(l, top);
 	/* One more was told, and there is none: are the UIDs still valid? */
-	if (!rose || top != 0 || s->suspicious) {
+	if (r > 0 || !rose || top != 0 || s->suspicious) {
 		s->suspicious = false;
-		return (0);
+		return (r);
 	}
 	r = select_and_read(l);
 	if (r >= 0)
 		s->suspicious = true;
 	return (r);
+}
+
+/* NOOP (RFC 3501 6.1.2), which always succeeds where a session is alive. */
+static int
+poll_server(struct look *l)
+{
+	struct mailbox_session	*s = l->box->session;
+	int			 r;
+
+	imap_arm(l->box, 0, IMAP_BUDGET);
+	r = imap_result(l->box, mailimap_noop(s->imap), IMAP_POLLING,
+	    l->trouble);
+	return (r > 0 ? imap_lost(l->box, IMAP_POLLING, l->trouble) : r);
 }
 
 /* The first folder, which stays selected between looks. */
@@ -404,17 +603,13 @@ look_first(struct look *l, bool thorough)
 		r = select_and_read(l);
 	else if (s->unread)
 		r = read_selected(l);
-	else {
-		if (!imap_stream_news(s->stream)) {
-			imap_arm(l->box, 0, IMAP_BUDGET);
-			if (imap_result(l->box, mailimap_noop(s->imap),
-			    IMAP_POLLING, l->trouble) < 0)
-				return (-1);
-		}
+	else if (imap_stream_news(s->stream) || (r = poll_server(l)) == 0)
 		r = read_news(l, thorough);
-	}
 	if (r == 0)
 		first->looked = l->began;
+	/* With the old UIDNEXT it could not be read to its end. */
+	if (r > 0 && !s->unread)
+		s->selected = NULL;
 	return (r);
 }
 
@@ -527,11 +722,15 @@ imap_look(struct mailbox_box *box, bool all, const struct mailbox_sink *sink,
 	}
 	if ((r = look_first(&l, all)) != 0 || !all)
 		return (r);
-	for (i = 1; i < box->folder_count; i++) {
+	for (i = box->session->round + 1; i < box->folder_count; i++) {
+		if (time_spent(&l))
+			return (1);
 		l.folder = &box->folders[i];
 		if ((r = look_other(&l)) != 0)
 			return (r);
+		box->session->round = i;
 	}
+	box->session->round = 0;
 	if (box->session->selected != &box->folders[0] &&
 	    (r = look_first(&l, false)) != 0)
 		return (r);

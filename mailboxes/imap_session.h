@@ -20,6 +20,8 @@ struct mailbox_session {
 	int64_t			 step_deadline;	/* CLOCK_BOOTTIME ms */
 	struct mailbox_folder	*selected;	/* borrowed: box; NULL: none */
 	uint32_t		 exists;	/* as of the last look at it */
+	size_t			 round;		/* the last one that this round
+						 * has come to; 0: none yet */
 	unsigned		 polls;		/* since the folders were listed */
 	bool			 unread;	/* selected, not yet looked at */
 	bool			 waiting;	/* IDLE was sent, not yet ended */
@@ -98,6 +100,7 @@ struct imap_fetched {
 	int64_t		 internal_ms;
 	const char	*data;		/* borrowed from the list */
 	size_t		 len;
+	bool		 has_section;	/* with data or NIL */
 };
 void	 imap_fetched(const struct mailimap_msg_att *, struct imap_fetched *);
 

@@ -30,6 +30,8 @@ struct mailbox_folder {
 					 * sense, in a row */
 	bool		 told;		/* uid is from before this process: what
 					 * was to be removed may still be there */
+	uint32_t	 doubted;	/* UIDNEXT below which mails were missing */
+	int64_t		 doubted_ms;	/* since when (CLOCK_BOOTTIME) */
 };
 
 struct mailbox_session;			/* the driver's own */
@@ -61,6 +63,7 @@ struct mailbox_box {
 	bool			 lacks_trash;	/* it is needed and not known */
 	bool			 searched;	/* for junk and trash folders: not
 						 * to be done (again) */
+	unsigned		 unlisted;	/* searches that timed out, in a row */
 	bool			 awaiting;	/* a probe: junk is of interest */
 	struct mailbox_session	*session;	/* owned; NULL: closed */
 };

@@ -128,12 +128,9 @@ from_us(const struct mail *m)
 	    !header_address(value, &at, more, sizeof more));
 }
 
-/*
- * "Re: ", "Fwd: ", "AW: ", "WG: ", "RV: ": a few letters and a colon, maybe
- * behind the marks in brackets that gateways put in front.
- */
-static bool
-answer_subject(const char *s)
+/* Behind the marks in brackets that gateways put in front. */
+static const char *
+unmarked(const char *s)
 {
 	size_t	n;
 
@@ -141,6 +138,15 @@ answer_subject(const char *s)
 		s += n + 1;
 		s += strspn(s, " ");
 	}
+	return (s);
+}
+
+/* Any few letters and a colon: "Re: " in a language that we may not know. */
+static bool
+looks_answered(const char *s)
+{
+	size_t	n;
+
 	for (n = 0; (s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' &&
 	    s[n] <= 'Z') || (s[n] & 0x80); n++)
 		;
@@ -151,18 +157,23 @@ answer_subject(const char *s)
 	    !begins(s, "spam:"));
 }
 
-/* Made by a person or a program in answer to the probe. */
+/*
+ * Made by a person or a program in answer to the probe.  copy: it has a field
+ * that only copies have, so that "EXT: " before the subject is a gateway's.
+ */
 static bool
-answer(const struct mail *m)
+answer(const struct mail *m, bool copy)
 {
 	struct header	h;
 	char		value[VALUE_MAX];
+	const char	*subject;
 	size_t		i;
 
 	for (i = 0; i < NITEMS(quoters); i++)
 		if (header_find(m->head, m->len, quoters[i], &h))
 			return (true);
-	if (answer_subject(value_of(m, "Subject", value)))
+	subject = unmarked(value_of(m, "Subject", value));
+	if (header_is_answer(subject) || (!copy && looks_answered(subject)))
 		return (true);
 	value_of(m, "Auto-Submitted", value);
 	return (value[0] != '\0' && !begins(value, "auto-generated") &&
@@ -244,7 +255,8 @@ match_mail(const struct match_rules *rules, const char *head, size_t head_len,
 		out->ours_perhaps = from_us(&m);
 		return;
 	}
-	out->is_probe = !quoted && from_us(&m) && !answer(&m) && !report(&m);
+	out->is_probe = !quoted && from_us(&m) && !answer(&m, copy) &&
+	    !report(&m);
 	if (!out->is_probe && !report(&m))
 		out->sign = copy ? SIGN_COPY : SIGN_ANSWER;
 }

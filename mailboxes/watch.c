@@ -12,6 +12,7 @@
 #define CALM_LIFE	(5 * SECOND)	/* of a wait that news may end */
 #define CALM_MOST	6
 #define NO_IDLE		(3600 * SECOND)	/* after two that were */
+#define IDLE_LEAST	(20 * SECOND)	/* before it is begun anew */
 #define LINGER		SECOND		/* after a find: its removal follows,
 					 * and with luck the next probe */
 
@@ -40,7 +41,7 @@ back_off_ms(unsigned n, uint32_t random)
 void
 watch_init(struct watch *w, int64_t now)
 {
-	*w = (struct watch){ .open_at = now };
+	*w = (struct watch){ .open_at = now, .idle_ms = WATCH_IDLE_MS };
 }
 
 void
@@ -108,9 +109,9 @@ next_open(struct watch *w, int64_t now, int64_t *at)
 		return (WATCH_LOOK_ALL);
 	sooner(at, w->poll_at);
 	if (w->waiting) {
-		if (now - w->wait_began >= WATCH_IDLE_MS)
+		if (now - w->wait_began >= w->idle_ms)
 			return (WATCH_LOOK);
-		sooner(at, w->wait_began + WATCH_IDLE_MS);
+		sooner(at, w->wait_began + w->idle_ms);
 	} else if (may_wait(w, now)) {
 		if (now >= w->wait_at)
 			return (WATCH_WAIT);
@@ -200,15 +201,37 @@ blame_idle(struct watch *w, int64_t now)
 }
 
 /*
+ * A server or a firewall that ends what has been silent for so long: from the
+ * second time on IDLE is begun anew before that.
+ */
+static void
+outpace(struct watch *w, int64_t now)
+{
+	int64_t	silent_ms = now - w->wait_began;
+
+	if (silent_ms < IDLE_LIFE || w->short_lives == 0)
+		return;
+	if (silent_ms * 3 / 4 < w->idle_ms)
+		w->idle_ms = silent_ms * 3 / 4;
+	if (w->idle_ms < IDLE_LEAST)
+		w->idle_ms = IDLE_LEAST;
+}
+
+/*
  * A session ended as sessions do: reconnect soon and say nothing, unless
- * that fails too.  The sooner it ended, the longer the wait.
+ * that fails too.  The sooner it ended, the longer the wait, but none longer
+ * than people were told they would be without a look.
  */
 static void
 reconnect_quietly(struct watch *w, int64_t now, uint32_t random)
 {
+	int64_t	wait_ms;
+
 	if (now - w->opened_at >= LONG_LIFE)
 		w->short_lives = 0;
-	w->open_at = now + back_off_ms(w->short_lives++, random);
+	wait_ms = back_off_ms(w->short_lives++, random);
+	w->open_at = now + (wait_ms < w->poll_ms ? wait_ms : w->poll_ms);
+	w->quiet = true;
 }
 
 struct watch_tell
@@ -221,7 +244,10 @@ watch_lost(struct watch *w, const struct mailbox_trouble *trouble,
 		blame_idle(w, now);
 	closed(w);
 	w->busy = false;
+	w->quiet = false;
 	if (was_open && w->good && trouble->retry == MAILBOX_AT_ONCE) {
+		if (trouble->idle)
+			outpace(w, now);
 		reconnect_quietly(w, now, random);
 		return ((struct watch_tell){ .tell = false });
 	}
@@ -263,6 +289,7 @@ static void
 opened(struct watch *w, int64_t now)
 {
 	w->open = true;
+	w->quiet = false;
 	w->has_secret = w->asked = false;
 	w->refusals = 0;
 	w->opened_at = now;
@@ -399,6 +426,8 @@ watch_expect(struct watch *w, const char *token, int64_t now)
 		forget(w, 0);
 	text_copy(w->expected[w->expecting], TOKEN_SIZE, token);
 	w->expected_at[w->expecting++] = now;
+	if (w->quiet)
+		sooner(&w->open_at, now + SECOND);
 	at = now + burst_lead(w, &w->burst_step);
 	if (w->burst_began == 0 || at < w->burst_at)
 		w->burst_at = at;

@@ -90,6 +90,8 @@ struct watch {
 	unsigned		 short_waits;	/* ended by news, in a row */
 	unsigned		 idle_deaths;	/* sessions lost in early IDLE */
 	int64_t			 no_idle_until;
+	int64_t			 idle_ms;	/* then a wait is begun anew */
+	bool			 quiet;		/* closed, and nobody was told */
 	bool			 good;		/* as last told, with: */
 	bool			 told;
 	int64_t			 told_at;

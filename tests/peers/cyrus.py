@@ -136,6 +136,7 @@ class Cyrus:
         self.scratch, self.name, self.users = scratch, name, dict(users)
         self.root, self.libraries = unpacked()
         self.dir = scratch.directory(name)
+        self._within_reach()
         self.imap_port = free_port()
         self.lmtp = os.path.join(self.dir, 'lmtp')
         self.process = None
@@ -147,6 +148,20 @@ class Cyrus:
         self.start()
 
     # -- files
+
+    def _within_reach(self):
+        """Cyrus starts its programs when it is root no longer, who alone may
+        pass through his own folders."""
+        path = os.path.realpath(self.root)
+        while path != '/' and os.stat(path).st_mode & 0o001:
+            path = os.path.dirname(path)
+        if path == '/':
+            return
+        copy = os.path.join(self.scratch.path, 'cyrus-programs')
+        if not os.path.isdir(copy):
+            shutil.copytree(self.root, copy, symlinks=True)
+        self.libraries = self.libraries.replace(self.root, copy)
+        self.root = copy
 
     def _made(self, *names):
         path = self.scratch.directory(self.name, *names)

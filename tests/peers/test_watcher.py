@@ -599,29 +599,190 @@ class Scripted(WatcherCase):
         os.mkdir(os.path.join(self.store, 'Papierkorb'))
         self.watching.wait('all is well', lambda line: line.kind == 'look' and not line['warning'])
 
-    def test_one_mail_that_the_server_garbles_does_not_hide_the_others(self):
+    def spoil(self, answer):
+        """From now on what answer(conn, tag, first, last) says in place of an
+        honest FETCH of those UIDs, if it says anything."""
+        honest = imap_script.Conn.fetch
+
+        def fetch(conn, tag, cmd, rest, lits):
+            first, _, last = rest.split(' ')[0].partition(':')
+            if not answer(conn, tag, int(first), last or first):
+                honest(conn, tag, cmd, rest, lits)
+        imap_script.Conn.fetch = fetch
+        self.addCleanup(setattr, imap_script.Conn, 'fetch', honest)
+
+    def one_is_left_out(self, answer):
         server = self.serve()
         tokens = [self.watching.token() for _ in range(3)]
         for token in tokens:
             self.put(probe(token))
-        honest = imap_script.Conn.fetch
 
-        def garbling(conn, tag, cmd, rest, lits):
-            uids = rest.split(' ')[0]
-            first, _, last = uids.partition(':')
-            if int(first) <= 2 and (last == '*' or int(last or first) >= 2):
-                conn.put('* 2 FETCH (UID 2 BODY[HEADER] {3}')
-                conn.put('abcdefgh)')
-                conn.put('%s OK done' % tag)
-            else:
-                honest(conn, tag, cmd, rest, lits)
-        imap_script.Conn.fetch = garbling
-        self.addCleanup(setattr, imap_script.Conn, 'fetch', honest)
+        def spoiled(conn, tag, first, last):
+            if first <= 2 and (last == '*' or int(last) >= 2):
+                for line in answer:
+                    conn.put(line.replace('{tag}', tag))
+                return True
+        self.spoil(spoiled)
         self.watch(port=server.port, good=False)
         self.watching.arrival(tokens[2])
         self.watching.arrival(tokens[0])
         look = self.watching.good()
         self.assertIn('UID 2', look['warning'])
+
+    def test_one_mail_that_the_server_garbles_does_not_hide_the_others(self):
+        self.one_is_left_out(['* 2 FETCH (UID 2 BODY[HEADER] {3}', 'abcdefgh)', '{tag} OK done'])
+
+    def test_one_mail_that_the_server_cannot_read_does_not_hide_the_others(self):
+        self.one_is_left_out(['{tag} NO Some messages could not be FETCHed (Failure)'])
+
+    def test_a_server_that_refuses_every_fetch_for_a_while_has_no_bad_mail(self):
+        server = self.serve()
+        token = self.watching.token()
+        self.put(probe(token))
+        tries = []
+
+        def refused(conn, tag, first, last):
+            tries.append(first)
+            if len(tries) <= 5:
+                conn.put(tag + ' NO [EXPUNGEISSUED] not now')
+                return True
+        self.spoil(refused)
+        self.watch(port=server.port, good=False)
+        self.watching.arrival(token)
+        self.watching.good()
+        self.assertFalse([look for look in self.watching.looks() if look['warning']])
+
+    def test_a_session_in_which_nothing_is_done_any_more_is_ended(self):
+        for number, commands in enumerate((['*'], ['UID FETCH', 'SELECT']), 1):
+            server = self.serve()
+            self.watch(number=number, port=server.port, idle=False, poll_ms=500)
+            token = self.watching.token(number)
+            self.watching.say('expect', number, token)
+            server.script['hooks'] = [
+                {'on': command, 'times': 0, 'instead': ['{tag} BAD User is authenticated but not connected.']}
+                for command in commands]
+            self.assertIn('not connected', self.watching.blind(number)['reason'])
+            server.script['hooks'] = []
+            self.put(probe(token))
+            self.watching.arrival(token)
+
+    def test_a_mail_that_is_announced_before_it_can_be_fetched_is_seen(self):
+        server = self.serve()
+        self.watch(port=server.port)
+        token = self.watching.token()
+        tries = []
+
+        def early(conn, tag, first, last):
+            tries.append(first)
+            if len(tries) <= 3:
+                conn.put(tag + ' OK nothing yet')
+                return True
+        self.spoil(early)
+        self.watching.say('expect', 1, token)
+        self.put(probe(token))
+        self.assertEqual(self.watching.arrival(token)['uid'], '1')
+
+    def test_a_view_that_only_select_makes_anew_is_made_anew(self):
+        server = self.serve(noop={'notify': False}, idle={'notify': 'none'})
+        self.watch(port=server.port, poll_ms=500)
+        self.spoil(lambda conn, tag, first, last: False)
+        honest = imap_script.Conn.dispatch
+        self.addCleanup(setattr, imap_script.Conn, 'dispatch', honest)
+
+        def frozen(conn, tag, cmd, rest, lits):
+            if cmd == 'UID FETCH' and not getattr(conn, 'fresh', True):
+                conn.put(tag + ' OK as before')
+                return None
+            conn.fresh = cmd == 'SELECT'
+            return honest(conn, tag, cmd, rest, lits)
+        imap_script.Conn.dispatch = frozen
+        token = self.watching.token()
+        self.watching.say('expect', 1, token)
+        self.put(probe(token))
+        self.watching.arrival(token)
+
+    def test_flags_that_are_told_of_a_new_mail_are_not_the_mail(self):
+        server = self.serve()
+        self.watch(port=server.port)
+        tries = []
+
+        def named(conn, tag, first, last):
+            tries.append(first)
+            if len(tries) % 2:
+                conn.put('* %d FETCH (UID %d FLAGS (\\Seen))' % (first, first))
+                conn.put(tag + ' OK done')
+                return True
+        self.spoil(named)
+        for _ in range(3):
+            token = self.watching.token()
+            self.watching.say('expect', 1, token)
+            self.put(probe(token))
+            self.watching.arrival(token)
+        self.assertFalse([line for line in server.transcript if 'BODY.PEEK[HEADER]' in line],
+                         'it goes on asking for the fields alone')
+
+    def test_a_range_without_mail_may_be_refused(self):
+        for number, left in enumerate((0, 1), 1):
+            server = self.serve(uidnext={'INBOX': 500})
+            if left:
+                self.put('From: somebody@mail.test\r\n\r\nhello\r\n')
+
+            def refused(conn, tag, first, last):
+                if not [m for m in conn.view if m.uid >= first]:
+                    conn.put(tag + ' BAD The specified message set is invalid.')
+                    return True
+            self.spoil(refused)
+            self.watch(number=number, port=server.port, poll_ms=300)
+            wait_for('some looks', lambda: len(self.watching.looks(number)) >= 3)
+            self.assertFalse(self.watching.all('look', id=number, state='blind'))
+            token = self.watching.token(number)
+            self.put(probe(token))
+            self.watching.arrival(token)
+
+    def test_a_slow_server_gets_its_time_for_each_reply(self):
+        server = self.serve(['A', 'B', 'C', 'D', 'E'], hooks=[
+            {'on': command, 'times': 0, 'delay': 0.5} for command in ('STATUS', 'UID FETCH')])
+        for _ in range(8):      # of which each is looked into, as it may be one
+            self.put('From: probe@example.org\r\nSubject: hello\r\n\r\nworld\r\n')
+        token = self.watching.token()
+        self.watch(port=server.port, folders='INBOX,A,B,C,D,E', timeout_ms=2000, poll_ms=1000, good=False)
+        self.watching.say('expect', 1, token)
+        self.put(probe(token))
+        self.watching.arrival(token)
+        self.watching.good()
+        self.assertFalse(self.watching.all('look', state='blind'))
+        self.assertEqual(server.n, 1)
+
+    def test_a_list_of_folders_that_takes_too_long_is_done_without(self):
+        server = self.serve(hooks=[{'on': 'LIST', 'times': 0, 'silent': True}])
+        token = self.watching.token()
+        self.put(probe(token))
+        self.watch(port=server.port, junk='auto', timeout_ms=1000, good=False)
+        self.watching.arrival(token)
+        self.watching.wait('a warning', lambda line: line.kind == 'look'
+                           and 'name the junk folder' in line['warning'])
+
+    def test_news_that_never_ends_is_no_blindness(self):
+        server = self.serve()
+        self.watch(port=server.port)
+        for _ in range(3000):
+            server.event({'do': 'untagged', 'line': '* 1 FETCH (FLAGS (\\Seen \\Answered))'})
+        wait_for('another session', lambda: server.n == 2)
+        token = self.watching.token()
+        self.put(probe(token))
+        self.watching.arrival(token)
+        self.assertFalse(self.watching.all('look', state='blind'))
+
+    def test_the_words_before_an_end_are_the_reason(self):
+        for number, script in enumerate((
+                {'greeting': {'raw': '* NO Service temporarily unavailable: database down\r\n', 'close': True}},
+                {'hooks': [{'on': 'LOGIN', 'times': 0, 'close': True,
+                            'instead': ['* BAD database down for now']}]}), 1):
+            server = self.serve(**script)
+            self.watch(number=number, port=server.port, good=False)
+            look = self.watching.blind(number)
+            self.assertIn('database down', look['reason'])
+            self.assertNotEqual(look['class'], 'auth')
 
     def test_a_thread_says_whom_it_serves(self):
         server = self.serve(hooks=[{'on': 'LOGIN', 'delay': 2}])

@@ -9,7 +9,8 @@ set -eu
 
 packages="gcc libc6-dev make autoconf automake pkg-config
 	libesmtp-dev libetpan-dev libconfuse-dev libcmocka-dev libuv1-dev
-	libsqlite3-dev libjansson-dev libc-ares-dev libssl-dev openssl python3"
+	libsqlite3-dev libjansson-dev libc-ares-dev libssl-dev openssl python3
+	iproute2"
 
 # dpkg may know a package and say "not-installed" or "config-files" of it.
 # A package of two architectures has two lines, and one of them is enough.

@@ -85,6 +85,15 @@ static const struct {
 	    true, false },
 	{ "a reply that only refers to it", FROM
 	    "References: <%s@example.org>\r\n", "", true, false },
+	{ "a gateway's word before the subject",
+	    FROM "X-Mailflow-Probe: %s\r\nSubject: EXT: Mail flow test\r\n", "",
+	    true, true },
+	{ "another one", FROM "Message-ID: <%s@example.org>\r\n"
+	    "Subject: [x] WARNING: Mail flow test\r\n", "", true, true },
+	{ "an answer that kept the field", FROM "X-Mailflow-Probe: %s\r\n"
+	    "Subject: Re[2]: Mail flow test\r\n", "", true, false },
+	{ "a word in a language that nobody knows",
+	    FROM "Subject: Xyz: Mail flow test %s\r\n", "", true, false },
 	{ "a reply by its subject", FROM "Subject: Re: Mail flow test %s\r\n",
 	    "", true, false },
 	{ "a reply behind a mark", FROM "Subject: [list] AW: %s\r\n", "", true,

@@ -417,8 +417,43 @@ but_when_it_cannot_come_back_that_is_told(void **state)
 	assert_int_equal(t.class, CLASS_NETWORK);
 }
 
+/* As a proxy does that allows 50 s of silence. */
 static void
-a_server_that_always_ends_is_met_less_and_less_often(void **state)
+idle_is_begun_anew_before_it_is_cut(void **state)
+{
+	int64_t	waited = 0;
+
+	(void)state;
+	settle();
+	for (int i = 0; i < 2; i++) {
+		now = w.wait_began + 50000;
+		assert_false(watch_lost(&w, &idle_bye, now, 512).tell);
+		settle();
+	}
+	w.poll_at = now + 10 * MINUTE;
+	assert_int_equal(next(&waited), WATCH_LOOK);
+	assert_in_range(waited, 30000, 45000);
+}
+
+static void
+a_probe_on_its_way_ends_a_quiet_wait(void **state)
+{
+	int64_t	waited = 0;
+
+	(void)state;
+	settle();
+	for (int i = 0; i < 5; i++) {
+		watch_lost(&w, &bye, now, 512);
+		if (i < 4)
+			settle();
+	}
+	watch_expect(&w, "mf1x", now);
+	assert_int_equal(next(&waited), WATCH_OPEN);
+	assert_in_range(waited, 0, 1000);
+}
+
+static void
+a_server_that_always_ends_is_met_at_each_poll_at_last(void **state)
 {
 	int64_t	began;
 	int	sessions = 0;
@@ -434,7 +469,7 @@ a_server_that_always_ends_is_met_less_and_less_often(void **state)
 		assert_int_equal(next(NULL), WATCH_WAIT);
 		done(WATCH_WAIT);
 	}
-	assert_in_range(sessions, 5, 10);
+	assert_in_range(sessions, 10, 16);
 }
 
 static void
@@ -554,7 +589,9 @@ main(void)
 		T(a_look_that_is_not_done_goes_on),
 		T(a_session_that_ends_after_an_hour_is_no_news),
 		T(but_when_it_cannot_come_back_that_is_told),
-		T(a_server_that_always_ends_is_met_less_and_less_often),
+		T(idle_is_begun_anew_before_it_is_cut),
+		T(a_probe_on_its_way_ends_a_quiet_wait),
+		T(a_server_that_always_ends_is_met_at_each_poll_at_last),
 		T(an_idle_that_dies_twice_makes_it_poll),
 		T(silence_is_blindness_at_once_and_each_failure_says_when_next),
 		T(a_refused_password_is_tried_twice_and_then_not_for_long),
