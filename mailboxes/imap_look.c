@@ -1,6 +1,4 @@
-#include "mailboxes/imap_session.h"
-
-#include <string.h>
+#include "mailboxes/imap_read.h"
 
 #include "mailboxes/imap_name.h"
 #include "monitor/clock.h"
@@ -23,27 +21,6 @@
 #define FETCHES_A_STEP	8
 /* Until what was announced and cannot be fetched is taken for gone. */
 #define DOUBT_MS	60000
-
-struct look {
-	struct mailbox_box		*box;
-	struct mailbox_folder		*folder;
-	const struct mailbox_sink	*sink;
-	struct mailbox_trouble		*trouble;
-	struct stamp			 began;
-	struct stamp			 seen;
-	int				 fetches;	/* left in this step */
-};
-
-/*
- * Half of the step's time is over: what is left to do waits for the next one,
- * so that a slow server gets on, if slowly.
- */
-static bool
-time_spent(const struct look *l)
-{
-	return (clock_boot_ms() > l->box->session->step_deadline -
-	    l->box->timeout_ms / 2);
-}
 
 /* As it is sent: what the server has listed goes back as it came. */
 static char *
@@ -81,273 +58,6 @@ imap_select(struct mailbox_box *box, struct mailbox_folder *folder,
 	return (0);
 }
 
-/* Handing up. */
-
-static void
-describe(const struct look *l, const struct imap_fetched *f,
-    struct mailbox_mail *m)
-{
-	*m = (struct mailbox_mail){
-		.folder = l->folder,
-		.uidvalidity = l->folder->uidvalidity,
-		.uid = f->uid,
-		.seen = l->seen,
-		.last_look = l->folder->looked,
-		.internal_ms = f->internal_ms,
-		.head = f->data != NULL ? f->data : "",
-		.head_len = f->data != NULL ? f->len : 0,
-	};
-}
-
-/* The same mail again, with its body's beginning.  0 or -1. */
-static int
-hand_up_body(struct look *l, struct mailbox_mail *m)
-{
-	struct imap_fetched	 f;
-	clist			*list;
-	clistiter		*i;
-
-	if (imap_fetch(l->box, mailimap_set_new_single(m->uid), true, &list,
-	    l->trouble) < 0)
-		return (-1);
-	if (list == NULL)
-		return (0);
-	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
-		imap_fetched(clist_content(i), &f);
-		if (f.uid != m->uid || f.data == NULL)
-			continue;
-		m->body = f.data;
-		m->body_len = f.len;
-		(void)l->sink->mail(l->sink->arg, m);
-		break;
-	}
-	mailimap_fetch_list_free(list);
-	return (0);
-}
-
-/* The same mail again, all of it.  0 or -1. */
-static int
-hand_up_whole(struct look *l, struct mailbox_mail *m)
-{
-	char	*text;
-	int	 r;
-
-	r = imap_fetch_whole(l->box, m->uid, &text, &m->whole_len, l->trouble);
-	m->whole = text;
-	if (r == 0 && text != NULL)
-		(void)l->sink->mail(l->sink->arg, m);
-	mem_free(text);
-	return (r);
-}
-
-/* One mail, and again with what the sink wants of it.  0 or -1. */
-static int
-hand_up_one(struct look *l, struct mailbox_mail *m)
-{
-	switch (l->sink->mail(l->sink->arg, m)) {
-	case MAILBOX_ENOUGH:
-		break;
-	case MAILBOX_BODY:
-		return (hand_up_body(l, m));
-	case MAILBOX_WHOLE:
-		return (hand_up_whole(l, m));
-	}
-	return (0);
-}
-
-/* What a FETCH has brought, while it is handed up. */
-struct reading {
-	uint32_t	 top;		/* the highest that was handed up */
-	bool		 hollow;	/* a header was asked for and is empty */
-	bool		 bare;		/* a mail was named, with no header */
-	bool		 more;		/* time was spent before the end */
-	uint32_t	 dated;		/* the mail that was named last, */
-	int64_t		 internal_ms;	/* and its date */
-};
-
-/*
- * A mail may be named without its header: its flags were changed, or its date
- * comes in a response of its own.
- */
-static bool
-has_header(struct imap_fetched *f, struct reading *r)
-{
-	if (f->has_section) {
-		if (f->internal_ms == 0 && f->uid == r->dated)
-			f->internal_ms = r->internal_ms;
-		return (true);
-	}
-	r->bare = true;
-	r->dated = f->uid;
-	r->internal_ms = f->internal_ms;
-	return (false);
-}
-
-/* Then what was read is all below the mail in hand. */
-static bool
-in_order(clist *list)
-{
-	struct imap_fetched	 f;
-	uint32_t		 before = 0;
-	clistiter		*i;
-
-	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
-		imap_fetched(clist_content(i), &f);
-		if (f.uid < before)
-			return (false);
-		before = f.uid;
-	}
-	return (true);
-}
-
-/* Every mail of the list beyond the folder's mark.  0 or -1. */
-static int
-hand_up(struct look *l, clist *list, struct reading *r)
-{
-	struct imap_fetched	 f;
-	struct mailbox_mail	 m;
-	clistiter		*i;
-	bool			 may_stop = in_order(list);
-
-	for (i = clist_begin(list); i != NULL; i = clist_next(i)) {
-		imap_fetched(clist_content(i), &f);
-		if (f.uid <= l->folder->uid || !has_header(&f, r))
-			continue;
-		if (may_stop && r->top != 0 && time_spent(l)) {
-			r->more = true;
-			return (0);
-		}
-		r->hollow = r->hollow || f.len <= 2;
-		describe(l, &f, &m);
-		if (f.uid > r->top)
-			r->top = f.uid;
-		if (hand_up_one(l, &m) < 0)
-			return (-1);
-	}
-	return (0);
-}
-
-/* The folder is read up to uid: after the arrivals, the mark. */
-static void
-mark(struct look *l, uint32_t uid)
-{
-	if (uid <= l->folder->uid)
-		return;
-	l->folder->uid = uid;
-	l->sink->mark(l->sink->arg, l->folder);
-}
-
-/* The mail behind the mark cannot be read: the others are. */
-static void
-leave_out(struct look *l)
-{
-	struct mailbox_folder	*f = l->folder;
-	char			 sentence[OUTCOME_HOST] = "";
-
-	text_appendf(sentence, sizeof sentence, "the mail with UID %u in "
-	    "\"%s\" cannot be read and is left out", f->uid + 1, f->name);
-	l->sink->warn(l->sink->arg, sentence);
-	mark(l, f->uid + 1);
-	f->stuck = 2;
-}
-
-/* Whether the header of another mail comes: the last, or the one before. */
-static bool
-another_comes(struct look *l)
-{
-	uint32_t	 suspect = l->folder->uid + 1, uid;
-	uint32_t	 n = l->box->session->stream->filter.exists;
-	clist		*list = NULL;
-
-	if (imap_fetch_top(l->box, n, false, &uid, l->trouble) != 0)
-		return (false);
-	if (uid == suspect && (n < 2 ||
-	    imap_fetch_top(l->box, n - 1, false, &uid, l->trouble) != 0))
-		return (false);
-	if (uid == 0 || imap_fetch(l->box, mailimap_set_new_single(uid), false,
-	    &list, l->trouble) != 0 || list == NULL)
-		return (false);
-	mailimap_fetch_list_free(list);
-	return (true);
-}
-
-/* Whether the folder has no mail beyond the mark, by its last mail. */
-static bool
-ends_here(struct look *l)
-{
-	uint32_t	exists = l->box->session->stream->filter.exists, top;
-
-	if (exists == 0)
-		return (true);
-	return (imap_fetch_top(l->box, exists, false, &top, l->trouble) == 0 &&
-	    top != 0 && top <= l->folder->uid);
-}
-
-/*
- * Fetches from the mark on, up to `to` (0: all).  0 or -1.  Some servers
- * refuse a range in which there is no mail, or a mail that they cannot read.
- */
-static int
-fetch_on(struct look *l, uint32_t to, clist **list)
-{
-	struct mailbox_folder	*f = l->folder;
-	int			 r;
-
-	*list = NULL;
-	if (l->box->session->stream->filter.exists == 0)
-		return (0);
-	r = imap_fetch(l->box, mailimap_set_new_interval(f->uid + 1, to), false,
-	    list, l->trouble);
-	l->fetches--;
-	if (r > 0 && to == 0 && ends_here(l))
-		return (0);
-	if (r > 0 && f->stuck == 2 && another_comes(l)) {
-		leave_out(l);
-		return (0);
-	}
-	if (r < 0 ? l->trouble->class == CLASS_OTHER : r > 0 && f->stuck < 2)
-		f->stuck++;
-	if (r > 0 && l->box->session != NULL)
-		return (imap_lost(l->box, IMAP_FETCHING, l->trouble));
-	return (r != 0 ? -1 : 0);
-}
-
-/*
- * Reads from the mark on, up to `to` (0: all).  0, 1 if there is more, -1;
- * *top_r: the highest mail that was read.
- */
-static int
-read_on(struct look *l, uint32_t to, uint32_t *top_r)
-{
-	struct mailbox_session	*s = l->box->session;
-	struct reading		 r;
-	clist			*list;
-	bool			 again = false;
-	int			 rc;
-
-	for (;; again = true) {
-		r = (struct reading){ .top = 0 };
-		if (fetch_on(l, to, &list) < 0)
-			return (-1);
-		if (l->seen.wall_ms == 0)
-			l->seen = clock_now();
-		rc = list != NULL ? hand_up(l, list, &r) : 0;
-		if (list != NULL)
-			mailimap_fetch_list_free(list);
-		*top_r = r.top;
-		if (rc < 0)
-			return (-1);
-		/* The header may come if it is asked for once more. */
-		if (r.bare && r.top == 0 && !again)
-			continue;
-		/* Some servers cannot pick fields: then the whole header. */
-		if ((!r.hollow && (!r.bare || r.top != 0)) ||
-		    s->no_header_fields)
-			return (r.more);
-		s->no_header_fields = true;
-	}
-}
-
 /* One folder. */
 
 static uint32_t
@@ -361,7 +71,7 @@ back_from(uint32_t next, uint32_t span)
  * UIDNEXT.  A mark that has become void is told at once.
  */
 static void
-fit_mark(struct look *l, uint32_t next)
+fit_mark(struct imap_look *l, uint32_t next)
 {
 	struct mailbox_folder	*f = l->folder;
 	uint32_t		 validity;
@@ -389,16 +99,16 @@ fit_mark(struct look *l, uint32_t next)
  * left out.
  */
 static bool
-one_by_one(struct look *l)
+one_by_one(struct imap_look *l)
 {
 	if (l->folder->stuck > 2)
-		leave_out(l);
+		imap_leave_out(l);
 	return (l->folder->stuck == 2);
 }
 
 /* UIDNEXT of the selected folder, if need be from its last mail. */
 static int
-next_uid(struct look *l, uint32_t *next_r)
+next_uid(struct imap_look *l, uint32_t *next_r)
 {
 	struct imap_filter	*f = &l->box->session->stream->filter;
 	uint32_t		 top;
@@ -434,7 +144,7 @@ read_up_to(struct mailbox_folder *f, uint32_t next, uint32_t top)
 
 /* One FETCH of the selected folder.  1: there is more, 0, -1. */
 static int
-read_part(struct look *l, uint32_t next)
+read_part(struct imap_look *l, uint32_t next)
 {
 	struct mailbox_folder	*f = l->folder;
 	bool			 few = l->box->session->stream->filter.exists <=
@@ -446,18 +156,18 @@ read_part(struct look *l, uint32_t next)
 		to = f->uid + 1;
 	else if (!few && next - 1 - f->uid > IMAP_BATCH)
 		to = f->uid + IMAP_BATCH;
-	if ((r = read_on(l, to, &top)) < 0)
+	if ((r = imap_read_on(l, to, &top)) < 0)
 		return (-1);
 	if (r > 0)
-		mark(l, top);
+		imap_mark(l, top);
 	else
-		mark(l, to != 0 ? to : read_up_to(f, next, top));
+		imap_mark(l, to != 0 ? to : read_up_to(f, next, top));
 	return (r > 0 || to != 0);
 }
 
 /* The selected folder for the first time.  0, 1: more, -1. */
 static int
-read_selected(struct look *l)
+read_selected(struct imap_look *l)
 {
 	struct mailbox_folder	*f = l->folder;
 	uint32_t		 next;
@@ -467,7 +177,7 @@ read_selected(struct look *l)
 		return (-1);
 	fit_mark(l, next);
 	while (r > 0 && f->uid + 1 < next) {
-		if (l->fetches <= 0 || time_spent(l))
+		if (l->fetches <= 0 || imap_time_spent(l))
 			return (1);
 		r = read_part(l, next);
 	}
@@ -480,7 +190,7 @@ read_selected(struct look *l)
 
 /* Selects the folder anew, for its UIDNEXT and UIDVALIDITY, and reads on. */
 static int
-select_and_read(struct look *l)
+select_and_read(struct imap_look *l)
 {
 	int	r = imap_select(l->box, l->folder, l->trouble);
 
@@ -495,7 +205,7 @@ select_and_read(struct look *l)
  * what imap_result() makes of a refusal.
  */
 static int
-search_beyond(struct look *l, bool *found_r)
+search_beyond(struct imap_look *l, bool *found_r)
 {
 	uint32_t	top = 0;
 	int		r = 0;
@@ -522,7 +232,7 @@ in_doubt(const struct mailbox_folder *f)
  * dead refuses SELECT, and some views of a folder are made anew only by it.
  */
 static int
-read_unasked(struct look *l, bool thorough)
+read_unasked(struct imap_look *l, bool thorough)
 {
 	uint32_t	top;
 	bool		found;
@@ -536,15 +246,15 @@ read_unasked(struct look *l, bool thorough)
 		return (r < 0 ? -1 : select_and_read(l));
 	if (!found)
 		return (0);
-	if ((r = read_on(l, 0, &top)) < 0)
+	if ((r = imap_read_on(l, 0, &top)) < 0)
 		return (-1);
-	mark(l, top);
+	imap_mark(l, top);
 	return (r);
 }
 
 /* The selected folder again: what the server has told of since. */
 static int
-read_news(struct look *l, bool thorough)
+read_news(struct imap_look *l, bool thorough)
 {
 	struct mailbox_session	*s = l->box->session;
 	struct imap_filter	*f = &s->stream->filter;
@@ -561,9 +271,9 @@ read_news(struct look *l, bool thorough)
 	/* Many at once are read in parts, which takes a UIDNEXT. */
 	if (f->exists > before + IMAP_BATCH)
 		return (select_and_read(l));
-	if ((r = read_on(l, 0, &top)) < 0)
+	if ((r = imap_read_on(l, 0, &top)) < 0)
 		return (-1);
-	mark(l, top);
+	imap_mark(l, top);
 	/* One more was told, and there is none: are the UIDs still valid? */
 	if (r > 0 || !rose || top != 0 || s->suspicious) {
 		s->suspicious = false;
@@ -577,7 +287,7 @@ read_news(struct look *l, bool thorough)
 
 /* NOOP (RFC 3501 6.1.2), which always succeeds where a session is alive. */
 static int
-poll_server(struct look *l)
+poll_server(struct imap_look *l)
 {
 	struct mailbox_session	*s = l->box->session;
 	int			 r;
@@ -590,7 +300,7 @@ poll_server(struct look *l)
 
 /* The first folder, which stays selected between looks. */
 static int
-look_first(struct look *l, bool thorough)
+look_first(struct imap_look *l, bool thorough)
 {
 	struct mailbox_session	*s = l->box->session;
 	struct mailbox_folder	*first = &l->box->folders[0];
@@ -618,7 +328,7 @@ look_first(struct look *l, bool thorough)
  * server does not say.  0, 1 if there is no such folder, -1.
  */
 static int
-ask_status(struct look *l, uint32_t *next_r, uint32_t *validity_r)
+ask_status(struct imap_look *l, uint32_t *next_r, uint32_t *validity_r)
 {
 	struct mailimap_status_att_list		*atts;
 	struct mailimap_mailbox_data_status	*status = NULL;
@@ -655,7 +365,7 @@ ask_status(struct look *l, uint32_t *next_r, uint32_t *validity_r)
 }
 
 static void
-warn_missing(struct look *l)
+warn_missing(struct imap_look *l)
 {
 	char	sentence[OUTCOME_HOST] = "";
 
@@ -669,7 +379,7 @@ warn_missing(struct look *l)
 
 /* Another folder: selected only if there is something to see. */
 static int
-look_other(struct look *l)
+look_other(struct imap_look *l)
 {
 	struct mailbox_folder	*f = l->folder;
 	uint32_t		 next, validity;
@@ -703,7 +413,7 @@ int
 imap_look(struct mailbox_box *box, bool all, const struct mailbox_sink *sink,
     struct mailbox_trouble *trouble)
 {
-	struct look	l = { .box = box, .sink = sink, .trouble = trouble,
+	struct imap_look	l = { .box = box, .sink = sink, .trouble = trouble,
 			    .fetches = FETCHES_A_STEP };
 	size_t		i;
 	int		r;
@@ -723,7 +433,7 @@ imap_look(struct mailbox_box *box, bool all, const struct mailbox_sink *sink,
 	if ((r = look_first(&l, all)) != 0 || !all)
 		return (r);
 	for (i = box->session->round + 1; i < box->folder_count; i++) {
-		if (time_spent(&l))
+		if (imap_time_spent(&l))
 			return (1);
 		l.folder = &box->folders[i];
 		if ((r = look_other(&l)) != 0)
