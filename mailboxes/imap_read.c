@@ -219,13 +219,10 @@ fetch_on(struct imap_look *l, uint32_t to, clist **list)
 	struct mailbox_folder	*f = l->folder;
 	int			 r;
 
-	*list = NULL;
-	if (l->box->session->stream->filter.exists == 0)
-		return (0);
 	r = imap_fetch(l->box, mailimap_set_new_interval(f->uid + 1, to), false,
 	    list, l->trouble);
 	l->fetches--;
-	if (r > 0 && to == 0 && ends_here(l))
+	if (r > 0 && ends_here(l))
 		return (0);
 	if (r > 0 && f->stuck == 2 && another_comes(l)) {
 		imap_leave_out(l);
