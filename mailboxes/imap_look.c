@@ -219,11 +219,13 @@ search_beyond(struct imap_look *l, bool *found_r)
 	return (r);
 }
 
-/* A mail was announced and could not be fetched yet. */
+/* A mail was announced in this session and could not be fetched yet. */
 static bool
-in_doubt(const struct mailbox_folder *f)
+in_doubt(const struct imap_look *l)
 {
-	return (f->doubted > f->uid + 1 &&
+	const struct mailbox_folder	*f = l->folder;
+
+	return (l->box->session->suspicious && f->doubted > f->uid + 1 &&
 	    clock_boot_ms() - f->doubted_ms < DOUBT_MS);
 }
 
@@ -240,12 +242,13 @@ read_unasked(struct imap_look *l, bool thorough)
 
 	if (thorough && l->box->awaiting)
 		return (select_and_read(l));
-	if (!thorough && !in_doubt(l->folder))
+	if (!thorough && !in_doubt(l))
 		return (0);
 	if ((r = search_beyond(l, &found)) != 0)
 		return (r < 0 ? -1 : select_and_read(l));
 	if (!found)
 		return (0);
+	l->box->session->suspicious = false;
 	if ((r = imap_read_on(l, 0, &top)) < 0)
 		return (-1);
 	imap_mark(l, top);
