@@ -127,10 +127,13 @@ is_general(const char *status)
 static bool
 says_nothing(const char *status)
 {
-	return (is_general(status) || strcmp(status + 1, ".4.7") == 0 ||
-	    strcmp(status + 1, ".3.0") == 0 ||
-	    strcmp(status + 1, ".2.0") == 0 ||
-	    strcmp(status + 1, ".3.5") == 0 || strcmp(status + 1, ".5.0") == 0);
+	static const char *const	vague[] = { ".2.0", ".3.0", ".3.5",
+		".4.7", ".5.0" };
+
+	for (size_t i = 0; i < NITEMS(vague); i++)
+		if (status[0] != '\0' && strcmp(status + 1, vague[i]) == 0)
+			return (true);
+	return (is_general(status));
 }
 
 /*

@@ -20,8 +20,8 @@ struct mailbox_session {
 	int64_t			 step_deadline;	/* CLOCK_BOOTTIME ms */
 	struct mailbox_folder	*selected;	/* borrowed: box; NULL: none */
 	uint32_t		 exists;	/* as of the last look at it */
-	size_t			 round;		/* the last one that this round
-						 * has come to; 0: none yet */
+	size_t			 round;		/* the last other folder that a
+						 * look at all has come to */
 	unsigned		 polls;		/* since the folders were listed */
 	bool			 unread;	/* selected, not yet looked at */
 	bool			 waiting;	/* IDLE was sent, not yet ended */

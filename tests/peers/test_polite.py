@@ -211,6 +211,7 @@ class Polite(Scripted):
             self.route('r%d' % number, 'login', every='500ms')
         self.monitor.start()
         self.monitor.wait('three at a time', lambda: server.at_once() >= 3)
+        self.assertEqual(server.at_once(), 3)
 
     def test_no_more_sessions_at_a_time_than_concurrency(self):
         server = self.smtp('slow', {'mail': {'text': '250 2.1.0 Ok', 'delay': 2}}, concurrency=3)

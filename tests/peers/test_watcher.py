@@ -611,6 +611,17 @@ class Scripted(WatcherCase):
         imap_script.Conn.fetch = fetch
         self.addCleanup(setattr, imap_script.Conn, 'fetch', honest)
 
+    def spoil_first(self, count, answer):
+        """The first so many FETCHes are answered so."""
+        tries = []
+
+        def spoiled(conn, tag, first, last):
+            tries.append(first)
+            if len(tries) <= count:
+                conn.put(tag + answer)
+                return True
+        self.spoil(spoiled)
+
     def one_is_left_out(self, answer):
         server = self.serve()
         tokens = [self.watching.token() for _ in range(3)]
@@ -639,14 +650,7 @@ class Scripted(WatcherCase):
         server = self.serve()
         token = self.watching.token()
         self.put(probe(token))
-        tries = []
-
-        def refused(conn, tag, first, last):
-            tries.append(first)
-            if len(tries) <= 5:
-                conn.put(tag + ' NO [EXPUNGEISSUED] not now')
-                return True
-        self.spoil(refused)
+        self.spoil_first(5, ' NO [EXPUNGEISSUED] not now')
         self.watch(port=server.port, good=False)
         self.watching.arrival(token)
         self.watching.good()
@@ -670,14 +674,7 @@ class Scripted(WatcherCase):
         server = self.serve()
         self.watch(port=server.port)
         token = self.watching.token()
-        tries = []
-
-        def early(conn, tag, first, last):
-            tries.append(first)
-            if len(tries) <= 3:
-                conn.put(tag + ' OK nothing yet')
-                return True
-        self.spoil(early)
+        self.spoil_first(3, ' OK nothing yet')
         self.watching.say('expect', 1, token)
         self.put(probe(token))
         self.assertEqual(self.watching.arrival(token)['uid'], '1')
@@ -685,7 +682,6 @@ class Scripted(WatcherCase):
     def test_a_view_that_only_select_makes_anew_is_made_anew(self):
         server = self.serve(noop={'notify': False}, idle={'notify': 'none'})
         self.watch(port=server.port, poll_ms=500)
-        self.spoil(lambda conn, tag, first, last: False)
         honest = imap_script.Conn.dispatch
         self.addCleanup(setattr, imap_script.Conn, 'dispatch', honest)
 
