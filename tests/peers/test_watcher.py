@@ -670,6 +670,13 @@ class Scripted(WatcherCase):
             self.put(probe(token))
             self.watching.arrival(token)
 
+    def test_a_noop_that_is_refused_ends_the_session_at_once(self):
+        server = self.serve()
+        self.watch(port=server.port, idle=False, poll_ms=600000)
+        server.script['hooks'] = [{'on': 'NOOP', 'times': 0, 'instead': ['{tag} NO [UNAVAILABLE] Backend down']}]
+        self.watching.say('expect', 1, self.watching.token())
+        self.assertIn('Backend down', self.watching.blind()['reason'])
+
     def test_a_mail_that_is_announced_before_it_can_be_fetched_is_seen(self):
         server = self.serve()
         self.watch(port=server.port)
